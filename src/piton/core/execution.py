@@ -1,0 +1,129 @@
+"""What one call of an operator on a target is given, and what it leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from piton.core.dtype import DType
+from piton.core.finding import Finding
+from piton.core.measurement import Measurement
+from piton.core.operator import AttrValue, Frozen
+from piton.core.verdict import Outcome
+
+PIPES = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
+"""Execution pipes of an AI core, by the names reports use."""
+
+
+@dataclass(frozen=True)
+class TensorArgument:
+    """One dense, C-contiguous tensor handed to the operator; `data` is None when only its size matters (timing runs)."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    data: memoryview | None
+    """Raw little-endian bytes, `dtype.bytes_of(elements)` long."""
+    is_mutable: bool = False
+    list_index: int | None = None
+
+
+@dataclass(frozen=True)
+class CaseCall:
+    """One call: arguments in the order of the schema (omitted optional tensors as None) and how to run it."""
+
+    case_id: str
+    tensors: tuple[TensorArgument, ...]
+    order: tuple[str, ...]
+    """Argument names in schema order, tensors and attributes alike."""
+    attributes: dict[str, AttrValue]
+    omitted: tuple[str, ...] = ()
+    budget_cycles: int = 10_000_000_000
+    """Simulated cycles after which device code is cut (verdict timed_out, device_budget)."""
+    deadline_s: float = 300.0
+    """Wall-clock seconds the host code may take before it is killed (verdict timed_out, host_deadline)."""
+    is_timing_only: bool = False
+    """Skip data and checks and keep the trace; for trusted kernels whose control flow does not depend on data."""
+    copy_allowance_bytes: int = 4096
+    """Bytes that may cross between host and device inside the call, for metadata (D2)."""
+
+
+@dataclass(frozen=True)
+class OutputBuffer:
+    """One output as the harness found it in device memory; the facts are the harness's own, not the submission's claims."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype_name: str
+    """torch's name, such as `float16`; not a DType, since a submission may return anything."""
+    strides: tuple[int, ...]
+    """In elements."""
+    is_on_device: bool
+    data: memoryview | None
+    """Bytes of the dense tensor; None when there is nothing to compare."""
+
+
+class LaunchRecord(Frozen):
+    """One kernel launch (or priced device copy) as the replay timed it."""
+
+    kernel: str
+    kind: Literal["kernel", "copy"] = "kernel"
+    blocks: int
+    cycles: int
+    """Launch overhead included."""
+    time_us: float
+    instructions: int
+    busy_cycles: dict[str, int]
+    """Cycles in which each pipe worked, summed over cores."""
+    stall_cycles: dict[str, int]
+    """Cycles in which each pipe had work that waited for a flag, a barrier or memory, summed over cores."""
+    gm_read_bytes: int
+    gm_written_bytes: int
+
+
+class CopyLog(Frozen):
+    """Copies seen during the call."""
+
+    host_to_device_bytes: int = 0
+    device_to_host_bytes: int = 0
+    device_to_device_bytes: int = 0
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Everything one call left behind. A failure is in `outcomes`; `time` is None whenever there is one."""
+
+    outputs: tuple[OutputBuffer, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    launches: tuple[LaunchRecord, ...] = ()
+    copies: CopyLog = field(default_factory=CopyLog)
+    time: Measurement | None = None
+    findings: tuple[Finding, ...] = ()
+    timeline: bytes = b""
+    """Reserved for the Chrome-trace of the launches; empty unless asked for."""
+
+
+class Diagnostic(Frozen):
+    """One message of a compiler or linker, mapped to the user's file."""
+
+    file: str = ""
+    line: int = 0
+    severity: Literal["error", "warning", "note"] = "error"
+    message: str
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a toolchain made of one operator of a submission."""
+
+    operator: str
+    artifacts: dict[str, str] = field(default_factory=dict)
+    """Role (`host`, `device`, `package`) to path; empty when the build failed."""
+    outcome: Outcome | None = None
+    """The failure, or None."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    key: str = ""
+    """Content key of the build (sources, headers, flags, compiler)."""
+    seconds: float = 0.0
+    is_cached: bool = False

@@ -1,0 +1,35 @@
+"""Finding: something a person should look at; never changes a verdict by itself."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from piton.core.operator import Frozen
+from piton.core.verdict import Place
+
+
+class FindingKind(str, Enum):
+    """The closed set of findings."""
+
+    TIME_BELOW_T_HW = "time_below_t_hw"
+    BASELINE_RAISED = "baseline_raised"
+    NO_ANCHOR = "no_anchor"
+    RELAXED_PASS = "relaxed_pass"
+    AUTO_SYNC_RELIED_ON = "auto_sync_relied_on"
+    RESERVED_EVENT_ID = "reserved_event_id"
+    DEFAULT_MASK_CHANGED = "default_mask_changed"
+    COPY_PRICED = "copy_priced"
+    EQUAL_VALUE_OVERLAP = "equal_value_overlap"
+    SURPLUS_BLOCKS = "surplus_blocks"
+    ISOLATION_REDUCED = "isolation_reduced"
+    STALE_ANCHOR = "stale_anchor"
+    OTHER = "other"
+
+
+class Finding(Frozen):
+    """One finding with its place and how often it occurred."""
+
+    kind: FindingKind
+    message: str
+    place: Place = Place()
+    occurrences: int = 1

@@ -1,0 +1,54 @@
+"""Hardware: one chip's figures, each with its source (one YAML file per chip, read by catalog)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from piton.core.canonical import digest
+from piton.core.operator import Frozen
+
+
+class Figure(Frozen):
+    """One number with its origin."""
+
+    value: float
+    source: str
+    """Document, table or derivation the value comes from."""
+
+
+class Peaks(Frozen):
+    """Peak rates that T_HW is computed from; `convention` and `silicon` blocks share this form (D5)."""
+
+    hbm_read_bytes_per_s: Figure
+    hbm_write_bytes_per_s: Figure
+    l2_write_bytes_per_s: Figure
+    """Rate of writes that stay in L2."""
+    l2_bytes: Figure
+    cube_flops: dict[str, Figure]
+    """FLOP/s by input dtype name."""
+    vector_lanes_per_s: dict[str, Figure]
+    """Lane-instructions per second by dtype name, one per lane and issue."""
+    floor_us: Figure
+    """No case is said to need less than this."""
+
+
+class Hardware(Frozen):
+    """One chip: identity, capacities, the two peak blocks, and the flat table that the simulator obeys."""
+
+    name: str
+    """Such as `ascend910b2`."""
+    arch: str
+    """Compiler architecture name, such as `dav-2201`."""
+    clock_hz: Figure
+    cores_aic: int
+    cores_aiv: int
+    memory_bytes: dict[str, Figure]
+    """Capacity by on-chip memory: ub, l1, l0a, l0b, l0c, bt."""
+    convention: Peaks
+    silicon: Peaks
+    simulation: dict[str, Figure] = Field(default_factory=dict)
+    """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
+
+    def digest(self) -> str:
+        """Identity of every figure (sources included)."""
+        return digest(self)

@@ -1,0 +1,66 @@
+"""Measurement: all samples with unit, provenance and method; Anchor: T_HW or T_baseline of a case."""
+
+from __future__ import annotations
+
+import statistics
+from enum import Enum
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from piton.core.operator import Frozen
+
+
+class Provenance(str, Enum):
+    """Where a number comes from; numbers of different provenance never share an unlabelled column."""
+
+    DEVICE = "device"
+    """Measured on real hardware."""
+    SIMULATED = "simulated"
+    """Replay on a virtual NPU."""
+    MODELLED = "modelled"
+    """Closed formula."""
+    QUOTED = "quoted"
+    """Taken from a published set."""
+
+
+class Measurement(Frozen):
+    """All samples of one quantity."""
+
+    samples: tuple[float, ...]
+    unit: Literal["us", "cycles", "bytes"] = "us"
+    provenance: Provenance
+    method: str
+    """How: warm-up, repeats, flush, clock; one sentence."""
+
+    @model_validator(mode="after")
+    def _has_samples(self) -> Measurement:
+        if not self.samples or any(not (sample >= 0) for sample in self.samples):
+            raise ValueError("a measurement needs at least one non-negative sample")
+        return self
+
+    @property
+    def value(self) -> float:
+        """Median of the samples."""
+        return statistics.median(self.samples)
+
+
+class AnchorKind(str, Enum):
+    """The two ends of the HAP scale (paper section 3.3)."""
+
+    T_HW = "t_hw"
+    T_BASELINE = "t_baseline"
+
+
+class Anchor(Frozen):
+    """T_HW or T_baseline of one case on one hardware."""
+
+    kind: AnchorKind
+    value_us: float = Field(gt=0)
+    provenance: Provenance
+    method: str
+    """Formula block, baseline kernel or published file behind the value."""
+    limiting_unit: str = ""
+    """For T_HW: the unit whose time is the maximum (vector, cube, mte2, mte3, mte1, fixp, floor)."""
+    unit_times_us: dict[str, float] = Field(default_factory=dict)
+    """For T_HW: the time each unit would need by itself."""

@@ -1,0 +1,69 @@
+"""Operator: the signature, attributes and thresholds of one function to implement."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from piton.core.dtype import DType
+
+AttrType = Literal["int", "float", "bool", "str", "int_list", "float_list", "bool_list", "str_list", "dtype"]
+"""The controlled vocabulary of attribute types; catalog maps every published spelling onto it."""
+
+AttrValue = int | float | bool | str | None | tuple["AttrValue", ...]
+"""Value of an attribute; lists are tuples so that data stays frozen."""
+
+
+class Frozen(BaseModel):
+    """Base of every frozen record of the vocabulary."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TensorSpec(Frozen):
+    """One input or output in an operator's signature."""
+
+    name: str
+    dtypes: tuple[DType, ...]
+    """Allowed element types, in the order of proto.yaml."""
+    is_optional: bool = False
+    is_list: bool = False
+    is_mutable: bool = False
+    """True for an input that the operator updates in place."""
+    indexes: str = ""
+    """For an index output: name of the input whose values it points at."""
+    description: str = ""
+
+
+class AttrSpec(Frozen):
+    """One attribute in an operator's signature."""
+
+    name: str
+    type: AttrType
+    default: AttrValue = None
+    is_required: bool = False
+    """True when the schema gives no default."""
+    description: str = ""
+
+
+class Operator(Frozen):
+    """Signature and rules of one operator; its golden stays a file that only golden workers load."""
+
+    name: str
+    """snake_case name: the folder, the schema's function, the golden's function."""
+    title: str
+    """CamelCase name of cases.csv and proto.yaml."""
+    level: int
+    category: str
+    schema_text: str
+    """PyTorch-style schema line, such as `exp(Tensor x, float base=-1.0) -> Tensor y`."""
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attributes: tuple[AttrSpec, ...] = ()
+    thresholds: dict[DType, float] = Field(default_factory=dict)
+    """Per-dtype tau that replaces the default one, or an absolute tolerance for integers (precision standard, rule 7)."""
+    golden_path: str = ""
+    """Path of golden.py; code, run only in a golden worker."""
+    golden_digest: str = ""
+    """SHA-256 of golden.py, part of every golden cache key."""

@@ -1,0 +1,163 @@
+"""Report: everything about one evaluation, schema-versioned; enough to re-score without a device."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from piton.core.canonical import digest
+from piton.core.case import Case, SizeClass
+from piton.core.dtype import DType
+from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.finding import Finding
+from piton.core.measurement import Anchor, Measurement
+from piton.core.operator import Frozen
+from piton.core.score import HapScore, ScoreProfile
+from piton.core.verdict import Outcome
+
+SCHEMA_VERSION: Literal[1] = 1
+
+
+class RegionCount(Frozen):
+    """One unstable region of the precision standard: positions in it, errors of the candidate and of the same-dtype run."""
+
+    positions: int = 0
+    errors: int = 0
+    native_errors: int | None = None
+    """None when the same-dtype run was not needed."""
+
+
+class WorstPosition(Frozen):
+    """One of the worst positions of an output."""
+
+    index: tuple[int, ...]
+    got: float
+    expected: float
+    relative_error: float
+
+
+class OutputCheck(Frozen):
+    """How one output compares with the golden (facts: precision standard)."""
+
+    name: str
+    dtype: DType
+    elements: int
+    precision_profile: Literal["strict", "cann-bench"]
+    tau: float
+    """Effective mean gate, or the absolute tolerance of an integer output."""
+    default_tau: float
+    mean_error: float
+    max_error: float
+    mean_error_outside: float | None = None
+    """Mean over the positions outside both regions (strict); None when the first screen passed."""
+    small_value: RegionCount = RegionCount()
+    cancellation: RegionCount = RegionCount()
+    nan_mismatches: int = 0
+    inf_mismatches: int = 0
+    mismatches: int = 0
+    """Positions that break the max bound (floats) or the tolerance (integers)."""
+    finite_positions: int = 0
+    passed_first_screen: bool = False
+    worst: tuple[WorstPosition, ...] = ()
+    outcome: Outcome
+
+    @property
+    def is_relaxed(self) -> bool:
+        """True when the operator's threshold is looser than the default."""
+        return self.tau > self.default_tau
+
+
+class CaseResult(Frozen):
+    """One line of the journal: everything about one case."""
+
+    operator: str
+    case: Case
+    size: SizeClass
+    outcome: Outcome
+    void: str = ""
+    """Why we could not evaluate; such a case is never scored and makes the report incomplete."""
+    others: tuple[Outcome, ...] = ()
+    """Further outcomes that precedence put behind `outcome`."""
+    checks: tuple[OutputCheck, ...] = ()
+    time: Measurement | None = None
+    t_hw: Anchor | None = None
+    t_baseline: Anchor | None = None
+    hap: HapScore | None = None
+    launches: tuple[LaunchRecord, ...] = ()
+    copies: CopyLog = CopyLog()
+    findings: tuple[Finding, ...] = ()
+    wall_s: float = 0.0
+    """Wall-clock seconds the harness spent; not part of the canonical result."""
+
+
+class OperatorResult(Frozen):
+    """One operator: its build, its cases, its score."""
+
+    operator: str
+    level: int
+    compiled: bool
+    build_outcome: Outcome
+    diagnostics: tuple[Diagnostic, ...] = ()
+    cases: tuple[CaseResult, ...]
+    score: float | None
+    """None when a case is void."""
+
+
+class Environment(Frozen):
+    """Where and with what the evaluation ran; never part of the canonical result."""
+
+    piton: str
+    python: str
+    torch: str
+    compiler: str
+    machine: str
+    cores: int
+    isolation: tuple[str, ...] = ()
+    started: str = ""
+    """ISO 8601 time."""
+    wall_s: float = 0.0
+    jobs: int = 1
+
+
+class Report(Frozen):
+    """One evaluation of one submission on one suite and target."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    suite: str
+    suite_version: str
+    suite_digest: str
+    submission: str
+    """Name of the submission."""
+    submission_digest: str
+    target: str
+    hardware: str
+    hardware_digest: str
+    score_profile: ScoreProfile
+    precision_profile: Literal["strict", "cann-bench"]
+    seed: int
+    auto_sync: bool
+    operators: tuple[OperatorResult, ...]
+    level_scores: dict[str, float | None] = Field(default_factory=dict)
+    """Sum of operator scores per level ("1".."4")."""
+    total_score: float | None = None
+    is_complete: bool = True
+    """False when any case is void: unranked."""
+    findings: tuple[Finding, ...] = ()
+    environment: Environment
+    result_digest: str = ""
+    """Digest of the canonical result, see `canonical_result`."""
+
+    def canonical_result(self) -> dict[str, object]:
+        """The report without environment, wall times and its own digest: equal for equal work on any machine."""
+        data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
+        operators = data["operators"]
+        assert isinstance(operators, (list, tuple))
+        for item in operators:
+            for case in item["cases"]:
+                case.pop("wall_s")
+        return data
+
+    def canonical_digest(self) -> str:
+        """SHA-256 of the canonical result."""
+        return digest(self.canonical_result())

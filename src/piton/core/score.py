@@ -1,0 +1,85 @@
+"""HAP and the composite scores: pure functions of the numbers in a report (D4; paper sections 1.4 and 3.3)."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from piton.core.operator import Frozen
+from piton.core.verdict import Verdict
+
+WEIGHT_COMPILED = 0.2
+WEIGHT_CORRECT = 0.3
+WEIGHT_FAST = 0.5
+BASELINE_FLOOR_RATIO = 1.05
+"""T_baseline below this multiple of T_HW is raised to it for scoring, with a finding (D4)."""
+
+
+class ScoreProfile(str, Enum):
+    """Which triple of times a score is made of; a score never mixes worlds (D4)."""
+
+    SIM = "sim"
+    """Simulated T_cand, silicon T_HW, simulated or modelled T_baseline."""
+    CANN_BENCH = "cann-bench"
+    """Device T_cand, convention T_HW, measured or quoted T_baseline."""
+
+
+class HapScore(Frozen):
+    """HAP of one case: the raw value of the paper and the one that ranks."""
+
+    raw: float
+    """Paper's formula, uncapped; above 1 when T_cand < T_HW."""
+    ranked: float
+    """`raw`, but 1.0 where T_cand < T_HW until a person has reviewed it."""
+    is_below_t_hw: bool = False
+    is_baseline_raised: bool = False
+
+
+def hap(t_cand_us: float, t_hw_us: float, t_baseline_us: float) -> HapScore:
+    """HAP_i = (T_base - T_HW) / ((T_cand - T_HW) + (T_base - T_HW)), all times in microseconds.
+
+    T_base below 1.05 T_HW is raised to that. A non-positive denominator (T_cand so far below T_HW that the formula breaks) has no raw value of use: it is
+    given as infinity and ranks as 1. Raises ValueError for a time that is not positive.
+    """
+    if not (t_cand_us > 0 and t_hw_us > 0 and t_baseline_us > 0):
+        raise ValueError(f"times must be positive: T_cand {t_cand_us}, T_HW {t_hw_us}, T_baseline {t_baseline_us}")
+    floor = BASELINE_FLOOR_RATIO * t_hw_us
+    base = max(t_baseline_us, floor)
+    headroom = base - t_hw_us
+    denominator = (t_cand_us - t_hw_us) + headroom
+    raw = headroom / denominator if denominator > 0 else float("inf")
+    below = t_cand_us < t_hw_us
+    return HapScore(raw=raw, ranked=1.0 if below else raw, is_below_t_hw=below, is_baseline_raised=t_baseline_us < floor)
+
+
+class CasePoints(Frozen):
+    """What a case brings into its operator's score."""
+
+    verdict: Verdict
+    hap: float | None
+    """Ranked HAP, None when the case passed but has no usable time or anchors (no performance credit)."""
+
+
+def is_correct(verdict: Verdict, profile: ScoreProfile) -> bool:
+    """True when the case earns correctness credit under `profile` (D4: unattributed does, in cann-bench only)."""
+    return verdict is Verdict.PASSED or (profile is ScoreProfile.CANN_BENCH and verdict is Verdict.UNATTRIBUTED)
+
+
+def operator_score(cases: list[CasePoints], profile: ScoreProfile) -> float:
+    """100 [0.2 compiled + mean over cases of correct (0.3 + 0.5 HAP)], 0 for a rejected or tampered operator.
+
+    `cases` has one entry for every case of the operator, run or not: nothing shrinks the denominator. Raises ValueError for no cases.
+    """
+    if not cases:
+        raise ValueError("an operator without cases has no score")
+    verdicts = {case.verdict for case in cases}
+    if verdicts & {Verdict.REJECTED, Verdict.TAMPERED} or Verdict.BUILD_FAILED in verdicts:
+        return 0.0
+    credit = sum(_case_credit(case, profile) for case in cases)
+    return 100.0 * (WEIGHT_COMPILED + credit / len(cases))
+
+
+def _case_credit(case: CasePoints, profile: ScoreProfile) -> float:
+    if not is_correct(case.verdict, profile):
+        return 0.0
+    has_speed = case.hap is not None and case.verdict is Verdict.PASSED
+    return WEIGHT_CORRECT + WEIGHT_FAST * (case.hap or 0.0 if has_speed else 0.0)

@@ -1,0 +1,53 @@
+"""Submission: immutable files plus manifest, named by a digest of all of it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from piton.core.canonical import digest
+from piton.core.operator import Frozen
+
+
+class Manifest(Frozen):
+    """What a submission says about itself (piton.yaml, all optional)."""
+
+    name: str = ""
+    track: str = "ascendc"
+    """Kernel language with its rules: ascendc, triton, pypto, tilelang, cpp, cuda."""
+    package: str = "cann_bench"
+    """Python package and torch.ops namespace that carries the operators."""
+    auto_sync: bool = True
+    """The device compiler's own synchronisation (`--cce-auto-sync`), on by default as in the vendor's compiler."""
+
+
+class SubmissionFile(Frozen):
+    """One file of a submission."""
+
+    path: str
+    """POSIX path relative to the submission's root."""
+    sha256: str
+    size_bytes: int
+
+
+class OperatorSources(Frozen):
+    """Sources of one operator in the direct-launch layout, as paths inside the submission."""
+
+    operator: str
+    kernels: tuple[str, ...]
+    """Device + tiling + launch sources (`csrc/ops/<op>/op_kernel/*.cpp`), compiled in a host and a device pass."""
+    plugins: tuple[str, ...]
+    """torch bindings (`csrc/ops/<op>/op_plugin/*.cpp`), compiled for the host only."""
+
+
+class Submission(Frozen):
+    """An admitted submission; the files were copied before they were read and never change."""
+
+    root: str
+    """Folder of the immutable copy."""
+    manifest: Manifest
+    files: tuple[SubmissionFile, ...]
+    operators: tuple[OperatorSources, ...] = Field(default=())
+
+    def digest(self) -> str:
+        """Name of this submission: a digest of the manifest and every file."""
+        return digest([self.manifest, [(item.path, item.sha256) for item in self.files]])

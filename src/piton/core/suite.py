@@ -1,0 +1,38 @@
+"""Suite: a named, versioned set of operators with their public cases."""
+
+from __future__ import annotations
+
+from piton.core.canonical import digest
+from piton.core.case import Case
+from piton.core.operator import Frozen, Operator
+
+
+class SuiteOperator(Frozen):
+    """An operator together with its public cases in their published order."""
+
+    operator: Operator
+    cases: tuple[Case, ...]
+
+
+class Suite(Frozen):
+    """A named, versioned set of operators; `version` enters every seed."""
+
+    name: str
+    version: str
+    root: str = ""
+    """Folder the suite was read from."""
+    is_foreign: bool = False
+    """True when golden.py comes from outside Piton and has to be trusted by name (D1)."""
+    members: tuple[SuiteOperator, ...]
+
+    def member(self, operator: str) -> SuiteOperator | None:
+        """The member named `operator`, or None."""
+        return next((member for member in self.members if member.operator.name == operator), None)
+
+    def digest(self) -> str:
+        """Identity of signatures, cases and goldens; the folder it lies in does not count."""
+        content = [
+            (item.operator.model_dump(mode="python", exclude={"golden_path"}), [case.digest() for case in item.cases])
+            for item in self.members
+        ]
+        return digest([self.name, self.version, content])

@@ -1,0 +1,229 @@
+/*
+ * The seam between Ascend C headers and the engine of the virtual NPU.
+ *
+ * Problem: a kernel's API calls have to reach an engine that may sit in the same process (fast) or in a process of its own (strangers' code) without the
+ * headers or the kernel knowing which.
+ * Approach: each API call becomes one 128-byte record. Fire-and-forget records go through vnpu_submit; the few calls that need an answer go through
+ * vnpu_fetch. Addresses in a record are on-chip byte offsets or device (GM) addresses, never host pointers, so that a record can cross a process boundary.
+ * Limits: program order per core is the only order; `file` is a pointer to a string that lives as long as the kernel library and is only printed.
+ *
+ * Plain C so that the other side can be anything. Documented for people in docs/vnpu-abi.md; change both together and raise VNPU_ABI_VERSION.
+ */
+#ifndef PITON_VNPU_ABI_H
+#define PITON_VNPU_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VNPU_ABI_VERSION 1u
+
+/* Execution pipes of an AI core (hardware names). */
+enum vnpu_pipe {
+    VNPU_PIPE_S = 0,
+    VNPU_PIPE_V = 1,
+    VNPU_PIPE_M = 2,
+    VNPU_PIPE_MTE1 = 3,
+    VNPU_PIPE_MTE2 = 4,
+    VNPU_PIPE_MTE3 = 5,
+    VNPU_PIPE_FIX = 6,
+    VNPU_PIPE_COUNT = 7,
+    VNPU_PIPE_ALL = 7
+};
+
+/* Memory spaces. UB, L1 ... addresses are byte offsets from 0; GM addresses are device addresses. */
+enum vnpu_space {
+    VNPU_SPACE_NONE = 0,
+    VNPU_SPACE_GM = 1,
+    VNPU_SPACE_UB = 2,
+    VNPU_SPACE_L1 = 3,
+    VNPU_SPACE_L0A = 4,
+    VNPU_SPACE_L0B = 5,
+    VNPU_SPACE_L0C = 6,
+    VNPU_SPACE_BT = 7,
+    VNPU_SPACE_FB = 8,
+    VNPU_SPACE_COUNT = 9
+};
+
+enum vnpu_dtype {
+    VNPU_DT_NONE = 0,
+    VNPU_DT_F16 = 1,
+    VNPU_DT_BF16 = 2,
+    VNPU_DT_F32 = 3,
+    VNPU_DT_I8 = 4,
+    VNPU_DT_U8 = 5,
+    VNPU_DT_I16 = 6,
+    VNPU_DT_U16 = 7,
+    VNPU_DT_I32 = 8,
+    VNPU_DT_U32 = 9,
+    VNPU_DT_I64 = 10,
+    VNPU_DT_U64 = 11,
+    VNPU_DT_F64 = 12,
+    VNPU_DT_I4 = 13,
+    VNPU_DT_BOOL = 14
+};
+
+/*
+ * Opcodes. "v.s" means that `scalar` holds the second operand's bits in the operands' dtype.
+ * Vector family: dst, src0, src1; the element count or mask/repeat/stride form is told by flags (below).
+ */
+enum vnpu_opcode {
+    VNPU_OP_NONE = 0,
+    /* binary vector: dst = src0 op src1 */
+    VNPU_OP_ADD = 1,
+    VNPU_OP_SUB = 2,
+    VNPU_OP_MUL = 3,
+    VNPU_OP_DIV = 4,
+    VNPU_OP_MAX = 5,
+    VNPU_OP_MIN = 6,
+    VNPU_OP_AND = 7,
+    VNPU_OP_OR = 8,
+    /* vector-scalar: dst = src0 op scalar */
+    VNPU_OP_ADDS = 32,
+    VNPU_OP_MULS = 33,
+    VNPU_OP_MAXS = 34,
+    VNPU_OP_MINS = 35,
+    VNPU_OP_LEAKY_RELU = 36,
+    VNPU_OP_SHIFT_LEFT = 37,
+    VNPU_OP_SHIFT_RIGHT = 38,
+    VNPU_OP_AXPY = 39, /* dst += src0 * scalar */
+    /* unary vector */
+    VNPU_OP_EXP = 64,
+    VNPU_OP_LN = 65,
+    VNPU_OP_SQRT = 66,
+    VNPU_OP_RSQRT = 67,
+    VNPU_OP_RECIPROCAL = 68,
+    VNPU_OP_ABS = 69,
+    VNPU_OP_RELU = 70,
+    VNPU_OP_NOT = 71,
+    VNPU_OP_CAST = 72,      /* p[3] = round mode (AscendC::RoundMode value) */
+    VNPU_OP_COPY = 73,      /* UB to UB on V */
+    VNPU_OP_DUPLICATE = 74, /* dst = scalar */
+    /* compare and select */
+    VNPU_OP_COMPARE = 96, /* p[3] = CMPMODE */
+    VNPU_OP_SELECT = 97,  /* p[3] = SELMODE */
+    /* reductions and rearrangement (numbers reserved for later work) */
+    VNPU_OP_REDUCE_SUM = 128,
+    VNPU_OP_REDUCE_MAX = 129,
+    VNPU_OP_REDUCE_MIN = 130,
+    VNPU_OP_WHOLE_REDUCE_SUM = 131,
+    VNPU_OP_WHOLE_REDUCE_MAX = 132,
+    VNPU_OP_WHOLE_REDUCE_MIN = 133,
+    VNPU_OP_BLOCK_REDUCE_SUM = 134,
+    VNPU_OP_BLOCK_REDUCE_MAX = 135,
+    VNPU_OP_BLOCK_REDUCE_MIN = 136,
+    VNPU_OP_BRCB = 137,
+    VNPU_OP_GATHER = 138,
+    VNPU_OP_CREATE_VEC_INDEX = 139,
+    /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
+    VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
+    VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
+    /* scalar unit */
+    VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
+    VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
+    VNPU_OP_CACHE_CLEAN = 226,  /* DataCacheCleanAndInvalid on src0; p[0] = line mode, p[1] = destination */
+    /* synchronisation: p[0] = source pipe, p[1] = destination pipe, p[2] = event id */
+    VNPU_OP_SET_FLAG = 256,
+    VNPU_OP_WAIT_FLAG = 257,
+    VNPU_OP_BARRIER = 258, /* p[0] = pipe (VNPU_PIPE_ALL for all) */
+    VNPU_OP_SYNC_ALL = 259,
+    VNPU_OP_CROSS_SET = 260,
+    VNPU_OP_CROSS_WAIT = 261,
+    /* state registers, ordered by hardware with other instructions */
+    VNPU_OP_SET_MASK = 288,        /* mask[0..1] */
+    VNPU_OP_SET_MASK_MODE = 289,   /* p[0] = 0 normal, 1 counter */
+    VNPU_OP_SET_ATOMIC = 290,      /* p[0] = 0 none, 1 add, 2 max, 3 min; dst.dtype */
+    VNPU_OP_SET_PAD_VALUE = 291,   /* scalar */
+    /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
+    VNPU_OP_BUFFER_INIT = 320,     /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
+    VNPU_OP_BUFFER_ACQUIRE = 321,  /* p[0] = buffer handle */
+    VNPU_OP_BUFFER_RELEASE = 322,  /* p[0] = buffer handle */
+    VNPU_OP_PIPE_BEGIN = 323,      /* TPipe constructed or Reset */
+    VNPU_OP_PIPE_END = 324,        /* TPipe destroyed */
+    VNPU_OP_FAULT = 325,           /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
+    /* questions, answered by vnpu_fetch */
+    VNPU_OP_GET_BLOCK_IDX = 352,
+    VNPU_OP_GET_BLOCK_NUM = 353,
+    VNPU_OP_GET_SUB_BLOCK_IDX = 354,
+    VNPU_OP_GET_TASK_RATIO = 355,
+    VNPU_OP_GET_SYSTEM_CYCLE = 356, /* 50 MHz ticks */
+    VNPU_OP_GET_CAPACITY = 357      /* p[0] = space; bytes */
+};
+
+/* What the framework classes (TPipe, TQue) can find wrong by themselves. */
+enum vnpu_fault {
+    VNPU_FAULT_UB_OVERFLOW = 1,     /* scalar = bytes asked for in all, p[1] = capacity */
+    VNPU_FAULT_BUFFER_LIMIT = 2,    /* p[1] = buffers asked for, p[2] = limit */
+    VNPU_FAULT_QUEUE_EMPTY = 3,     /* AllocTensor with every buffer in use: waits for ever; p[1] = buffers */
+    VNPU_FAULT_QUEUE_FULL = 4,      /* more EnQue than depth; p[1] = depth */
+    VNPU_FAULT_NOTHING_QUEUED = 5,  /* DeQue of an empty queue: waits for ever */
+    VNPU_FAULT_DOUBLE_FREE = 6,     /* FreeTensor of a free buffer */
+    VNPU_FAULT_FOREIGN_TENSOR = 7,  /* a tensor that does not belong to the queue */
+    VNPU_FAULT_NO_EVENT_ID = 8,     /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
+    VNPU_FAULT_BAD_ARGUMENT = 9     /* an argument outside the documented range; p[1] = argument index, scalar = value */
+};
+
+/* Flags of a record. */
+#define VNPU_F_COUNT 0x01u     /* count form: p[0] = elements; sets counter mode and restores normal mode with a full mask */
+#define VNPU_F_SET_MASK 0x02u  /* high-dimensional form with its own mask (mask[]); p[0] = repeats */
+#define VNPU_F_KEEP_MASK 0x04u /* high-dimensional form that uses the mask register as it is (isSetMask = false); p[0] = repeats */
+#define VNPU_F_QUEUE 0x08u     /* sync record issued by TQue/TPipe, not by the user */
+#define VNPU_F_L2_BYPASS 0x10u /* copy whose GM side has its L2 hint disabled */
+
+/* One operand. Strides are in 32-byte blocks: blk inside a repeat, rep between repeats (8 = dense). */
+struct vnpu_operand {
+    uint64_t addr;  /* byte offset on chip, or device address */
+    uint32_t limit; /* bytes from addr to the end of the tensor it belongs to; 0xffffffff when unbounded by the tensor */
+    uint16_t blk;
+    uint16_t rep;
+    uint8_t space;
+    uint8_t dtype;
+    uint8_t reserved[6];
+};
+
+struct vnpu_record {
+    uint16_t opcode;
+    uint8_t pipe;  /* the pipe it executes on */
+    uint8_t flags;
+    uint32_t line; /* of the API call in the kernel's source */
+    uint64_t file; /* address of a NUL-terminated path */
+    struct vnpu_operand dst;
+    struct vnpu_operand src0;
+    struct vnpu_operand src1;
+    uint64_t scalar;
+    uint64_t mask[2];
+    uint32_t p[4];
+};
+
+/* Issue one instruction of the running core. May not return (the launch is cut). */
+void vnpu_submit(const struct vnpu_record *record);
+
+/* Issue one instruction or question that has an answer: the value's bits, zero-extended. */
+uint64_t vnpu_fetch(const struct vnpu_record *record);
+
+/* Kinds of core a kernel runs on. */
+enum vnpu_core_kind { VNPU_CORE_AIV = 0, VNPU_CORE_AIC = 1, VNPU_CORE_MIX_1_1 = 2, VNPU_CORE_MIX_1_2 = 3 };
+
+/* One launchable kernel of a device library. */
+struct vnpu_kernel {
+    uint32_t abi_version;
+    uint32_t core_kind;
+    const char *name;       /* key shared by the host and the device pass */
+    const char *title;      /* for people */
+    uint32_t argument_bytes;
+    uint32_t reserved;
+    void (*entry)(const void *arguments); /* unpacks the argument block and runs the kernel for the current core */
+};
+
+/* Called by static constructors of the device library while it is loaded. */
+void vnpu_register_kernel(const struct vnpu_kernel *kernel);
+
+#ifdef __cplusplus
+}
+static_assert(sizeof(vnpu_operand) == 24, "operand layout is part of the ABI");
+static_assert(sizeof(vnpu_record) == 128, "record layout is part of the ABI");
+#endif
+
+#endif /* PITON_VNPU_ABI_H */
