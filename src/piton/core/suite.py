@@ -31,8 +31,5 @@ class Suite(Frozen):
 
     def digest(self) -> str:
         """Identity of signatures, cases and goldens; the folder it lies in does not count."""
-        content = [
-            (item.operator.model_dump(mode="python", exclude={"golden_path"}), [case.digest() for case in item.cases])
-            for item in self.members
-        ]
+        content = [(item.operator.model_dump(mode="python", exclude={"golden_path"}), [case.digest() for case in item.cases]) for item in self.members]
         return digest([self.name, self.version, content])
