@@ -6,10 +6,13 @@ Compiled once per session against a stand-in for the timing part (`cpp/engine_ti
 from __future__ import annotations
 
 import ctypes
+import functools
+import hashlib
 import json
 import os
 import platform
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -210,11 +213,17 @@ class Report:
 class Rig:
     """One engine with its device memory."""
 
-    def __init__(self, library: ctypes.CDLL, *, ub_bytes: int = 196608, cores: int = 48) -> None:
-        self._library = library
-        self._rig = ctypes.c_void_p(library.rig_open(ctypes.c_uint64(ub_bytes), cores))
+    def __init__(self, *, ub_bytes: int = 196608, cores: int = 48) -> None:
+        self._library = engine_library()
+        self._rig = ctypes.c_void_p(self._library.rig_open(ctypes.c_uint64(ub_bytes), cores))
         assert self._rig.value, "memfd of the device memory could not be made"
         self.configure()
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Unmap the device memory."""
@@ -272,12 +281,7 @@ def host_flags() -> list[str]:
     return ["-mavx2", "-mf16c"] if " avx2 " in flags and " f16c " in flags else []
 
 
-def compile_engine(folder: Path) -> Path:
-    """Compile engine, driver and timing stand-in into a shared library under `folder`, two compilers at a time."""
-    sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
-    extra = os.environ.get("PITON_TEST_CXXFLAGS", "").split()
-    include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
-    command = ["g++", "-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *extra, *include]
+def _compile(folder: Path, sources: list[Path], command: list[str]) -> None:
     waiting = list(sources)
     running: list[subprocess.Popen[bytes]] = []
     while waiting or running:
@@ -285,13 +289,35 @@ def compile_engine(folder: Path) -> Path:
             source = waiting.pop()
             running.append(subprocess.Popen([*command, "-c", str(source), "-o", str(folder / f"{source.stem}.o")]))
         assert running.pop(0).wait() == 0, "the engine does not compile"
-    library = folder / "libengine_rig.so"
-    subprocess.run(["g++", "-shared", *extra, "-o", str(library), *(str(folder / f"{source.stem}.o") for source in sources)], check=True)
-    return library
 
 
-def open_library(path: Path) -> ctypes.CDLL:
-    """The compiled library with the types ctypes has to know."""
+def _digest(command: list[str]) -> str:
+    digest = hashlib.sha256(repr(command).encode())
+    for path in sorted([*VNPU.rglob("*.h"), *(VNPU / "engine").glob("*.cpp"), *HERE.iterdir()]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+@functools.cache
+def engine_library() -> ctypes.CDLL:
+    """Engine, driver and timing stand-in as a shared library, compiled into Piton's cache once per content."""
+    sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
+    extra = os.environ.get("PITON_TEST_CXXFLAGS", "").split()
+    include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
+    command = ["g++", "-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *extra, *include]
+    cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
+    library = cache / f"{_digest(command)}.so"
+    if not library.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            _compile(Path(folder), sources, command)
+            linked = Path(folder) / "engine.so"
+            subprocess.run(["g++", "-shared", *extra, "-o", str(linked), *(f"{folder}/{source.stem}.o" for source in sources)], check=True)
+            linked.replace(library)
+    return _open(library)
+
+
+def _open(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     library.rig_open.restype = ctypes.c_void_p
     library.rig_allocate.restype = ctypes.c_uint64
