@@ -11,8 +11,36 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from engine_rig import (
-    BF16, CAST, CEIL, F16, F32, FLOOR, FULL, I8, I16, I32, I64, MTE2, MTE3, NONE, NUMPY, ODD, RINT, ROUND, SIZE, TRUNC, U8, V, Rig, count, flag, gm, pad, strided, ub,
-)  # fmt: skip
+    BF16,
+    CAST,
+    CEIL,
+    F16,
+    F32,
+    FLOOR,
+    FULL,
+    I8,
+    I16,
+    I32,
+    I64,
+    MTE2,
+    MTE3,
+    NONE,
+    NUMPY,
+    ODD,
+    RINT,
+    ROUND,
+    SIZE,
+    TRUNC,
+    U8,
+    Rig,
+    V,
+    count,
+    flag,
+    gm,
+    pad,
+    strided,
+    ub,
+)
 
 Array = npt.NDArray[Any]
 R = (RINT, FLOOR, CEIL, ROUND, TRUNC)
@@ -30,10 +58,12 @@ def cast(rig: Rig, data: Array, source: int, target: int, mode: int, *, at: int 
     rig.reset()
     out = rig.allocate(data.size * SIZE[target])
     program = [
-        pad(ub(A, source), gm(rig.upload(data), source), data.nbytes), *flag(MTE2, V),
-        count(CAST, (ub(at, target), ub(A, source)), data.size, mode=mode), *flag(V, MTE3),
+        pad(ub(A, source), gm(rig.upload(data), source), data.nbytes),
+        *flag(MTE2, V),
+        count(CAST, (ub(at, target), ub(A, source)), data.size, mode=mode),
+        *flag(V, MTE3),
         pad(gm(out, target), ub(at, target), data.size * SIZE[target]),
-    ]  # fmt: skip
+    ]
     report = rig.launch(program)
     assert report.diagnostics == []
     return rig.download(out, data.size, NUMPY[target])
@@ -68,9 +98,55 @@ def shortened(value: float, mode: int, *, mantissa: int, lowest: int, largest: F
     return math.copysign(float(result), value)
 
 
-EDGES = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 1e-8, 2.9802322e-8, 5.9604645e-8, 6.0e-8, 8.9e-8, 1e-40, -1e-45, 65504.0, 65519.9, 65520.0, 65536.0, 1e6, -7e4,
-         1.0009765625, 1.00048828125, 1.00146484375, 6.1035156e-5, 6.1005353e-5, 127.5, 128.0, 255.5, -128.5, -129.0, 32767.5, 40000.0, -40000.0, 2147483520.0,
-         2147483648.0, -2147483648.0, 9.2233715e18, 9.223372e18, -9.223372e18, 1e30, -1e30, 3.4e38, 3.3961775e38, math.inf, -math.inf, math.nan]  # fmt: skip
+EDGES = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    0.49999997,
+    1e-8,
+    2.9802322e-8,
+    5.9604645e-8,
+    6.0e-8,
+    8.9e-8,
+    1e-40,
+    -1e-45,
+    65504.0,
+    65519.9,
+    65520.0,
+    65536.0,
+    1e6,
+    -7e4,
+    1.0009765625,
+    1.00048828125,
+    1.00146484375,
+    6.1035156e-5,
+    6.1005353e-5,
+    127.5,
+    128.0,
+    255.5,
+    -128.5,
+    -129.0,
+    32767.5,
+    40000.0,
+    -40000.0,
+    2147483520.0,
+    2147483648.0,
+    -2147483648.0,
+    9.2233715e18,
+    9.223372e18,
+    -9.223372e18,
+    1e30,
+    -1e30,
+    3.4e38,
+    3.3961775e38,
+    math.inf,
+    -math.inf,
+    math.nan,
+]
 
 
 def floats() -> Array:
@@ -200,10 +276,29 @@ def test_narrowing_integers_saturate(rig: Rig, source: int, target: int) -> None
 
 
 SUPPORTED = {
-    (F16, F32): [NONE], (F32, F16): [*R, ODD, NONE], (F16, I32): R, (F16, I16): R, (F16, I8): [*R, NONE], (F16, U8): [*R, NONE], (F32, BF16): R,
-    (F32, I32): R, (F32, I16): R, (F32, I64): R, (F32, F32): R, (I8, F16): [NONE], (U8, F16): [NONE], (BF16, F32): [NONE], (BF16, I32): R,
-    (I16, F16): [*R, NONE], (I16, F32): [NONE], (I64, F32): R, (I32, F32): [*R, NONE], (I32, I16): [NONE], (I32, I64): [NONE], (I64, I32): [NONE],
-}  # fmt: skip
+    (F16, F32): [NONE],
+    (F32, F16): [*R, ODD, NONE],
+    (F16, I32): R,
+    (F16, I16): R,
+    (F16, I8): [*R, NONE],
+    (F16, U8): [*R, NONE],
+    (F32, BF16): R,
+    (F32, I32): R,
+    (F32, I16): R,
+    (F32, I64): R,
+    (F32, F32): R,
+    (I8, F16): [NONE],
+    (U8, F16): [NONE],
+    (BF16, F32): [NONE],
+    (BF16, I32): R,
+    (I16, F16): [*R, NONE],
+    (I16, F32): [NONE],
+    (I64, F32): R,
+    (I32, F32): [*R, NONE],
+    (I32, I16): [NONE],
+    (I32, I64): [NONE],
+    (I64, I32): [NONE],
+}
 
 
 def test_only_the_documented_pairs_and_modes_exist(rig: Rig) -> None:
@@ -235,8 +330,11 @@ def test_widening_from_the_upper_half_of_the_same_buffer_is_right(rig: Rig) -> N
     data = np.arange(1024, dtype=np.float16)
     out = rig.allocate(4096)
     program = [
-        pad(ub(2048, F16), gm(rig.upload(data), F16), 2048), *flag(MTE2, V),
-        count(CAST, (ub(0), ub(2048, F16)), 1024), *flag(V, MTE3), pad(gm(out), ub(0), 4096),
-    ]  # fmt: skip
+        pad(ub(2048, F16), gm(rig.upload(data), F16), 2048),
+        *flag(MTE2, V),
+        count(CAST, (ub(0), ub(2048, F16)), 1024),
+        *flag(V, MTE3),
+        pad(gm(out), ub(0), 4096),
+    ]
     assert rig.launch(program).diagnostics == []
     np.testing.assert_array_equal(rig.download(out, 1024, np.float32), data.astype(np.float32))

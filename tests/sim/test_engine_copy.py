@@ -7,8 +7,31 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
-    ADD, ADDS, CACHE_CLEAN, DUPLICATE, F16, F32, I32, MTE2, MTE3, S, SET_PAD_VALUE, U8, V, Record, Rig, count, flag, get_value, gm, load, pad, record, set_value, store, ub,
-)  # fmt: skip
+    ADD,
+    ADDS,
+    CACHE_CLEAN,
+    DUPLICATE,
+    F16,
+    I32,
+    MTE2,
+    MTE3,
+    SET_PAD_VALUE,
+    U8,
+    Record,
+    Rig,
+    S,
+    V,
+    count,
+    flag,
+    get_value,
+    gm,
+    load,
+    pad,
+    record,
+    set_value,
+    store,
+    ub,
+)
 
 IS_PAD = 1 << 16
 
@@ -162,7 +185,13 @@ def test_scalar_loads_of_undefined_bytes_are_reported(rig: Rig) -> None:
 
 def test_get_value_and_set_value_see_the_unified_buffer(rig: Rig) -> None:
     out = rig.allocate(32)
-    steps = [count(DUPLICATE, (ub(0, I32),), 8, scalar=5), set_value(ub(4, I32), 77), get_value(ub(4, I32)), get_value(ub(8, I32)), store(gm(out, I32), ub(0, I32), 32)]
+    steps = [
+        count(DUPLICATE, (ub(0, I32),), 8, scalar=5),
+        set_value(ub(4, I32), 77),
+        get_value(ub(4, I32)),
+        get_value(ub(8, I32)),
+        store(gm(out, I32), ub(0, I32), 32),
+    ]
     report = rig.launch([*steps[:4], *flag(V, MTE3), steps[4]])
     assert report.answers[2:4] == [77, 5]
     np.testing.assert_array_equal(rig.download(out, 8, np.int32), [5, 77, 5, 5, 5, 5, 5, 5])

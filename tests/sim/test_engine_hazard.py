@@ -7,9 +7,38 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
-    ABS, ADD, ADDS, ALL, DUPLICATE, F_QUEUE, FULL, MTE2, MTE3, S, T_BARRIER, T_SET, T_WAIT, V, Record, Report, Rig, barrier, count, flag, get_value, gm, load, pad, set_flag, set_value,
-    store, strided, sync_all, ub, wait_flag,
-)  # fmt: skip
+    ABS,
+    ADD,
+    ADDS,
+    ALL,
+    DUPLICATE,
+    F_QUEUE,
+    FULL,
+    MTE2,
+    MTE3,
+    T_BARRIER,
+    T_SET,
+    T_WAIT,
+    Record,
+    Report,
+    Rig,
+    S,
+    V,
+    barrier,
+    count,
+    flag,
+    get_value,
+    gm,
+    load,
+    pad,
+    set_flag,
+    set_value,
+    store,
+    strided,
+    sync_all,
+    ub,
+    wait_flag,
+)
 
 N = 1024
 BYTES = 4 * N
@@ -255,7 +284,9 @@ def test_a_flag_left_set_is_a_leak_that_names_the_set(scene: Scene) -> None:
     assert report.first("flag_leak")["line"] == 11
 
 
-@pytest.mark.parametrize(("event", "findings", "causes"), [(5, [], []), (6, ["reserved_event_id"], []), (7, ["reserved_event_id"], []), (8, [], ["bad_parameter"])])
+@pytest.mark.parametrize(
+    ("event", "findings", "causes"), [(5, [], []), (6, ["reserved_event_id"], []), (7, ["reserved_event_id"], []), (8, [], ["bad_parameter"])]
+)
 def test_event_ids_of_the_framework_are_noted_and_others_refused(scene: Scene, event: int, findings: list[str], causes: list[str]) -> None:
     report = scene.run(set_flag(V, MTE3, event, line=1), wait_flag(V, MTE3, event, line=1))
     assert (sorted(set(report.findings())), report.causes()) == (findings, causes)
@@ -318,7 +349,18 @@ def test_all_cores_may_read_the_same_bytes(scene: Scene) -> None:
 
 # ---- reports ----
 def test_repeated_reports_are_merged_and_counted(scene: Scene) -> None:
-    steps = [step for tile in range(5) for step in (scene.load(0, tile, line=1), *flag(MTE2, V), *flag(V, MTE2), scene.compute(4096, 0, line=2), scene.store(4096, tile, line=3), *flag(MTE3, V))]
+    steps = [
+        step
+        for tile in range(5)
+        for step in (
+            scene.load(0, tile, line=1),
+            *flag(MTE2, V),
+            *flag(V, MTE2),
+            scene.compute(4096, 0, line=2),
+            scene.store(4096, tile, line=3),
+            *flag(MTE3, V),
+        )
+    ]
     report = scene.run(steps)
     races = [found for found in report.diagnostics if found["line"] == 3]
     assert len(races) == 1

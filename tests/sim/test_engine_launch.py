@@ -7,9 +7,35 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
-    ABS, BUFFER_INIT, DUPLICATE, FAULT, GET_BLOCK_IDX, GET_BLOCK_NUM, GET_CAPACITY, GET_SYSTEM_CYCLE, MTE2, MTE3, S, SET_ATOMIC, T_SYNC_ALL, THROW, UB, UNBOUNDED, V, Operand,
-    Record, Rig, count, flag, gm, load, record, store, sync_all, ub,
-)  # fmt: skip
+    ABS,
+    BUFFER_INIT,
+    DUPLICATE,
+    FAULT,
+    GET_BLOCK_IDX,
+    GET_BLOCK_NUM,
+    GET_CAPACITY,
+    GET_SYSTEM_CYCLE,
+    MTE2,
+    MTE3,
+    SET_ATOMIC,
+    T_SYNC_ALL,
+    THROW,
+    UB,
+    UNBOUNDED,
+    Operand,
+    Record,
+    Rig,
+    S,
+    V,
+    count,
+    flag,
+    gm,
+    load,
+    record,
+    store,
+    sync_all,
+    ub,
+)
 
 
 @pytest.fixture
