@@ -320,7 +320,7 @@ def engine_library() -> ctypes.CDLL:
     sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
     include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
     command = ["g++", "-std=c++17", "-O1", *_flags(), *include]
-    headers = [path.read_bytes() for path in sorted([*VNPU.rglob("*.h"), *HERE.glob("*.h")])]
+    headers = [path.read_bytes() for path in sorted([*(VNPU / "engine").glob("*.h"), *(VNPU / "include" / "vnpu").glob("*.h"), *HERE.glob("engine_*.h")])]
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
     cache.mkdir(parents=True, exist_ok=True)
     objects = {source: cache / f"{_digest(command, headers, source.name, source.read_bytes())}.o" for source in sources}
