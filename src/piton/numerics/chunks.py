@@ -15,7 +15,7 @@ CHUNK = 1 << 15
 """Elements of one chunk: 256 KiB as float64. Chunk borders, and with them every sum, depend on this constant and on nothing else."""
 
 _SPANS_PER_TASK = 16
-"""Chunks that one task of the pool handles; fewer would spend the time on hand-overs."""
+"""Most chunks that one task of the pool handles; one chunk a task would spend the time on hand-overs."""
 
 Result = TypeVar("Result")
 
@@ -27,9 +27,10 @@ def spans(elements: int, size: int = CHUNK) -> tuple[slice, ...]:
 
 def map_spans(function: Callable[[slice], Result], pieces: Sequence[slice], threads: int = 1) -> list[Result]:
     """`function` of every slice, in order."""
-    if threads <= 1 or len(pieces) <= _SPANS_PER_TASK:
+    if threads <= 1 or len(pieces) <= threads:
         return [function(piece) for piece in pieces]
-    groups = [pieces[start : start + _SPANS_PER_TASK] for start in range(0, len(pieces), _SPANS_PER_TASK)]
+    size = max(1, min(_SPANS_PER_TASK, len(pieces) // (4 * threads)))
+    groups = [pieces[start : start + size] for start in range(0, len(pieces), size)]
     with ThreadPoolExecutor(threads, thread_name_prefix="piton-chunks") as pool:
         done = pool.map(lambda group: [function(piece) for piece in group], groups)
         return [result for group in done for result in group]
