@@ -2,8 +2,8 @@
 
 Bytes: every element of x is read once, NaN has to propagate, and so no attribute makes a read superfluous; every element of y is written once.
 Instructions per element: see each formula. `convention` counts reproduce the published anchors; `silicon` counts are the shortest instruction sequences we
-know for dav-2201, and so what they give is a bound of known methods, not a proof. Where one day a kernel is faster,
-the count is wrong: a time below T_HW is a finding that a person looks at.
+know for dav-2201, and so what they give is a bound of known methods, not a proof. Where one day a kernel is faster, the count is wrong: a time below T_HW
+is a finding that a person looks at.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def gelu_convention(case: Case) -> tuple[Work, ...]:
     """Published anchors: 8 lane instructions per element for "none" and 12 for "tanh" in bfloat16, 2 less in the other dtypes, at the dtype's own rate."""
     dtype = case.inputs[0].dtype
     per_element = 8 if case.attributes["approximate"] == "none" else 12
-    if dtype is DType.BFLOAT16:
-        return (_streaming(case, "published count", DType.FLOAT32, per_element),)
-    return (_streaming(case, "published count", dtype, per_element - 2),)
+    return (_streaming(case, "published count", dtype, per_element if dtype is DType.BFLOAT16 else per_element - 2),)
 
 
 def gelu_silicon(case: Case) -> tuple[Work, ...]:
