@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from piton.numerics.golden import Precision, run_golden
+from piton.numerics.impostors import as_output, impostors, rejects
 
 from piton.catalog import load_suite, suite_names
 from piton.catalog.proto import Degenerate, read_proto
 from piton.core.case import Case, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.suite import SuiteOperator
-from piton.numerics.dtypes import storage_dtype
-from piton.numerics.golden import Precision, run_golden
-from piton.numerics.impostors import as_output, impostors, rejects
 from piton.numerics.compare import compare_output
+from piton.numerics.dtypes import storage_dtype
 from piton.numerics.inputs import Inputs, make_inputs
 from piton.numerics.tensors import GoldenOutput
 from piton.numerics.thresholds import lint_thresholds, tolerance_for

@@ -173,13 +173,17 @@ class _Builder:
 
     def _mapping(self, events: Iterator[Any], loc: Loc) -> dict[str, Any]:
         entries: dict[str, Any] = {}
+        event: Any
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 self._refuse(event, "a list, mapping or alias as a key", "a plain name", "use a name")
             key = str(event.value)
             if key in entries:
                 self._refuse(event, f"key {key!r} twice", "each key once", "drop one of them")
-            entries[key] = self._value(next(events), events, (*loc, key))
+            inner = (*loc, key)
+            line = event.start_mark.line + 1
+            entries[key] = self._value(next(events), events, inner)
+            self.lines[inner] = line  # a reader looks for the key, also when its value starts below it
         return entries
 
     def _scalar(self, event: Any) -> Any:
