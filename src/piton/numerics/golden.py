@@ -1,9 +1,11 @@
 """Run the golden of an operator on one case: in float64 (the truth) or in the inputs' own dtype (the same-dtype run).
 
-The only module of numerics that imports torch. It runs in a golden worker, never in a process that holds a submission. An operator's golden.py defines a
-function of the operator's name with the schema's argument names; contractions compute their same-dtype run with float32 accumulation and one rounding by themselves,
-because a half-precision matmul of the CPU is no reference (precision standard, rule 3). An optional `get_input` with the same arguments, and `seed` if it
-takes one, rebuilds inputs whose elements depend on each other and returns the tensor arguments in the order of the golden's signature.
+The only module of numerics that imports torch. It runs in a golden worker, never in a process that holds a submission.
+
+An operator's golden.py defines a function of the operator's name with the schema's argument names. A contraction computes its same-dtype run itself, with float32
+accumulation and one rounding, because a half-precision matmul of the CPU is no reference (precision standard, rule 3). An optional `get_input` with the
+same arguments, and `seed` if it takes one, rebuilds inputs whose elements depend on each other and returns the tensor arguments in the order of the
+golden's signature.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 import numpy as np
@@ -143,12 +146,13 @@ Named = tuple[str, TensorSpec, torch.Tensor]
 
 
 def _named_outputs(operator: Operator, result: Any, path: str) -> list[Named]:
-    """Outputs with their names; an optional output that is None is left out."""
+    """Outputs with their names; an optional output that is None or missing at the end is left out."""
     values = _as_sequence(operator, result)
-    if len(values) != len(operator.outputs):
+    least = len(operator.outputs) - sum(spec.is_optional for spec in operator.outputs)
+    if not least <= len(values) <= len(operator.outputs):
         raise EvaluatorError(f"{operator.name} returned {len(values)} outputs", expected=f"{len(operator.outputs)}", where=path)
     named: list[Named] = []
-    for spec, value in zip(operator.outputs, values, strict=True):
+    for spec, value in zip_longest(operator.outputs, values):
         named += _named_output(spec, value, path)
     return named
 
