@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -169,7 +171,7 @@ def test_every_supported_dtype_and_shape_passes_through_unchanged(tmp_path: Path
         ("def other(x):\n    return x\n", "no function op"),
         ("def op(x:\n", "can't be loaded: SyntaxError"),
         ("import no_such_module_anywhere\n", "can't be loaded: ModuleNotFoundError"),
-        ("def op(x):\n    return torch.complex(x, x)\n", "complex64"),
+        ("def op(x):\n    return torch.complex(x, x)\n", "complex128"),
     ],
 )
 def test_what_goes_wrong_in_a_golden_is_an_evaluator_error(tmp_path: Path, code: str, words: str) -> None:
@@ -251,3 +253,18 @@ def test_a_builder_that_changes_the_form_of_an_input_is_our_error(tmp_path: Path
     folder, case = scatter(tmp_path, f"def op(x, index):\n    return x\n\ndef get_input(x, index, **rest):\n    return {result}\n")
     with pytest.raises(EvaluatorError, match="get_input"):
         built(folder, case, 0)
+
+
+def in_a_fresh_process(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    return done.stdout.strip()
+
+
+def test_comparison_and_inputs_do_without_torch() -> None:
+    code = "import sys, piton.numerics.impostors, piton.numerics.index, piton.numerics.inputs; print('torch' in sys.modules)"
+    assert in_a_fresh_process(code) == "False"
+
+
+def test_a_prepared_process_does_not_use_the_hosts_instruction_set() -> None:
+    code = "from piton.numerics.golden import prepare_process; print(prepare_process(1)); import torch; print(torch.get_num_threads())"
+    assert in_a_fresh_process(code).split() == ["DEFAULT", "1"]
