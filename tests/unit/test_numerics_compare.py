@@ -243,6 +243,10 @@ def test_a_native_run_of_nan_counts_as_errors_and_not_as_right() -> None:
     native = golden.copy()
     native[:10] = np.nan
     assert check(out(got), out(golden), native=out(native)).cancellation.native_errors == 10
+    got, golden = small_errors(100)
+    got[0], native = -golden[0] * 20, golden.copy()
+    native[:50] = np.nan
+    assert check(out(got, F16), out(golden, F16), native=out(native, F16)).small_value.native_errors == 50
 
 
 def test_a_native_run_of_another_form_is_our_error() -> None:

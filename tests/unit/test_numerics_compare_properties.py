@@ -20,6 +20,7 @@ from piton.numerics.dtypes import largest_finite
 from piton.numerics.impostors import as_output
 from piton.numerics.integers import absolute_difference
 from piton.numerics.judge import Profile
+from piton.numerics.streams import unit_float64
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import default_tolerance
 
@@ -169,3 +170,12 @@ def test_no_full_size_float64_copy_is_made() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < size * 8 / 4
+
+
+def test_the_mean_is_the_same_number_on_every_host() -> None:
+    size = 3 * CHUNK + 11
+    unit = unit_float64(1, 0, size)
+    golden = golden_output("y", unit + 1, DType.FLOAT32)
+    got = golden_output("y", (unit + 1) * (1 + 1e-5 * unit[::-1]), DType.FLOAT32)
+    result = compare_output(as_output(got), golden, default_tolerance(DType.FLOAT32))
+    assert result.mean_error.hex() == "0x1.4f9f7e19bed2ap-18"

@@ -7,6 +7,7 @@ import pytest
 
 from piton.core.dtype import DType
 from piton.numerics.impostors import impostors, rejects
+from piton.numerics.lint import special_disagreements
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import default_tolerance
 
@@ -49,3 +50,19 @@ def test_impostors_that_do_not_exist_are_left_out() -> None:
     golden = golden_output("y", np.array([1.5]), DType.FLOAT8_E4M3)
     other_shape = golden_output("y", np.array([1.5, 2.0]), DType.FLOAT8_E4M3)
     assert set(impostors(golden, {"x": np.ones((3, 4))}, other_shape)) == {"zeros", "constant", "mean"}
+
+
+def test_the_lint_counts_special_values_on_which_golden_and_native_run_disagree() -> None:
+    golden = golden_output("y", np.array([1.0, np.nan, np.inf, 65504.0, 1.0, np.inf]), DType.FLOAT16)
+    native = golden_output("y", np.array([1.5, np.nan, np.inf, np.inf, np.nan, -np.inf]), DType.FLOAT16)
+    assert (special_disagreements(golden, golden), special_disagreements(golden, native)) == (0, 3)
+
+
+def test_integer_outputs_cannot_disagree_in_special_values() -> None:
+    golden = golden_output("y", np.arange(3, dtype=np.int32), DType.INT32)
+    assert special_disagreements(golden, golden) == 0
+
+
+def test_outputs_of_unequal_form_are_no_pair() -> None:
+    with pytest.raises(ValueError, match="no pair"):
+        special_disagreements(golden_output("y", np.ones(3), DType.FLOAT16), golden_output("y", np.ones(3), DType.FLOAT32))
