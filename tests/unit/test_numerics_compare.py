@@ -12,6 +12,7 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.report import OutputCheck
 from piton.core.verdict import Cause, Verdict
+from piton.numerics.chunks import CHUNK
 from piton.numerics.compare import compare_output
 from piton.numerics.dtypes import largest_finite
 from piton.numerics.impostors import as_output
@@ -135,9 +136,9 @@ def test_an_error_carries_numbers_positions_and_the_worst_places() -> None:
 
 
 def test_the_ten_worst_positions_come_from_any_chunk_in_order() -> None:
-    golden = np.ones(200_000)
+    golden = np.ones(12 * CHUNK)
     got = golden.copy()
-    places = np.arange(12) * 16_000 + 5
+    places = np.arange(12) * CHUNK + 5
     got[places] += np.arange(1, 13) / 1000
     assert [place.index[0] for place in check(out(got), out(golden)).worst] == list(places[::-1][:10])
 
