@@ -54,7 +54,7 @@ def test_no_active_element_costs_only_the_issue() -> None:
 def test_a_missing_parameter_is_named() -> None:
     chip = load_hardware("ascend910b1")
     without = chip.model_copy(update={"simulation": {name: figure for name, figure in chip.simulation.items() if name != "sync.flag_cycles"}})
-    with pytest.raises(RuntimeError, match="missing parameter `sync.flag_cycles`"):
+    with pytest.raises(RuntimeError, match=r"missing parameter `sync\.flag_cycles`"):
         timing_driver.run(without, "")
 
 

@@ -77,7 +77,9 @@ def test_a_flag_carries_all_earlier_work_of_its_pipe_and_none_of_the_later() -> 
 
 
 def test_the_nth_wait_pairs_with_the_nth_set() -> None:
-    script = block(f"work {V} 100", f"set {V} {MTE3} 0", f"work {V} 100", f"set {V} {MTE3} 0", f"wait {V} {MTE3} 0", f"work {MTE3} 1", f"wait {V} {MTE3} 0", f"work {MTE3} 1")
+    produce = [f"work {V} 100", f"set {V} {MTE3} 0"] * 2
+    consume = [f"wait {V} {MTE3} 0", f"work {MTE3} 1"] * 2
+    script = block(*produce, *consume)
     answer = launch(script)
     # first wait until 102, second until the second work (102 to 202) and its set are through
     assert answer["cycles"] == 203 + 1 + 1 + DRAIN
@@ -155,7 +157,12 @@ def test_cores_share_the_memory_rate() -> None:
 def test_reads_and_writes_together_stay_below_the_common_cap() -> None:
     chip = with_figures(launch__base_us=0, launch__per_block_us=0, launch__minimum_us=0)
     size = 65536
-    script = "".join(block(*(f"{kind} {GM + (index * 8 + tile) * size * 2 + offset} 1 {size} 0 1" for tile in range(8) for kind, offset in (("read", 0), ("write", size)))) for index in range(48))
+
+    def pairs(core: int) -> str:
+        tiles = [GM + (core * 8 + tile) * size * 2 for tile in range(8)]
+        return block(*(line for tile in tiles for line in (f"read {tile} 1 {size} 0 1", f"write {tile + size} 1 {size} 0 1")))
+
+    script = "".join(pairs(core) for core in range(48))
     answer = launch(script, chip)
     assert answer["hbm"] == 48 * 8 * 2 * size
     assert answer["hbm"] / answer["cycles"] <= 1.563e12 / 1.85e9

@@ -56,7 +56,8 @@ def test_carried_over_figures_say_so() -> None:
 
 
 def test_an_own_figure_replaces_the_carried_over_one(tmp_path: Path) -> None:
-    path = write_variant(tmp_path, "simulation_from: ascend910b1", "simulation_from: ascend910b1\nsimulation:\n  queue.depth: {value: 5, source: measured here}")
+    own = "\nsimulation:\n  queue.depth: {value: 5, source: measured here}"
+    path = write_variant(tmp_path, "simulation_from: ascend910b1", f"simulation_from: ascend910b1{own}")
     assert load_hardware(path).simulation["queue.depth"].value == 5
 
 
