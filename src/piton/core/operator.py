@@ -11,7 +11,9 @@ from piton.core.dtype import DType
 AttrType = Literal["int", "float", "bool", "str", "int_list", "float_list", "bool_list", "str_list", "dtype"]
 """The controlled vocabulary of attribute types; catalog maps every published spelling onto it."""
 
-AttrValue = int | float | bool | str | None | tuple["AttrValue", ...]
+AttrScalar = bool | int | float | str | None
+
+AttrValue = AttrScalar | tuple[AttrScalar, ...] | tuple[tuple[AttrScalar, ...], ...]
 """Value of an attribute; lists are tuples so that data stays frozen."""
 
 

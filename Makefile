@@ -1,0 +1,66 @@
+# The commands of the project. `make demo` and `make test` are the two a newcomer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := src tests benchmarks
+CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp')
+WORKERS ?= 2
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types layers format test-slow sanitize bench clean
+
+help:
+	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
+	@echo "make test       install what tests need and run them"
+	@echo "make check      format, lint, types, import layers and all tests: what CI runs"
+	@echo "make format     rewrite sources in the project's format"
+	@echo "make test-slow  the suites that take more than a minute"
+	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make bench      ratios and fidelity tables"
+	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
+
+demo:
+	@tools/venv.sh run
+	$(BIN)/piton eval examples/quickstart --out runs/demo --overwrite
+
+test:
+	@tools/venv.sh dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m "not slow"
+
+check: lint types layers test
+
+lint:
+	@tools/venv.sh dev
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/clang-format --dry-run -Werror $(CXX_SOURCES)
+
+types:
+	@tools/venv.sh dev
+	$(BIN)/mypy
+
+layers:
+	@tools/venv.sh dev
+	$(BIN)/lint-imports
+
+format:
+	@tools/venv.sh dev
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/clang-format -i $(CXX_SOURCES)
+
+test-slow:
+	@tools/venv.sh dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+sanitize:
+	@tools/venv.sh dev
+	PITON_SANITIZE=1 $(BIN)/python -m pytest tests/sim -m "not slow"
+
+bench:
+	@tools/venv.sh dev
+	@for script in benchmarks/*/run.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv runs build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
