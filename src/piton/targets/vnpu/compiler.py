@@ -10,6 +10,7 @@ import platform
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -97,6 +98,8 @@ class StepResult:
     output: str = ""
     is_timed_out: bool = False
     is_cached: bool = False
+    is_skipped: bool = False
+    """Not tried, since another step had failed."""
 
 
 class Workshop:
@@ -118,9 +121,17 @@ class Workshop:
             return self._run(step, kept)
 
     def make_all(self, steps: Sequence[Step]) -> list[StepResult]:
-        """Results in the order of `steps`, a few made at a time."""
+        """Results in the order of `steps`, a few made at a time; after a failure none is begun."""
+        failed = threading.Event()
+
+        def make(step: Step) -> StepResult:
+            result = StepResult("", is_skipped=True) if failed.is_set() else self.make(step)
+            if not result.path:
+                failed.set()
+            return result
+
         with ThreadPoolExecutor(PARALLEL) as pool:
-            return list(pool.map(self.make, steps))
+            return list(pool.map(make, steps))
 
     def _run(self, step: Step, kept: str) -> StepResult:
         place = self._folder / step.key

@@ -75,7 +75,7 @@ class OperatorSteps:
         quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
         arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root.parent}=.", "-x", "c++", "-c", self._tree.path(path))
         name = f"{PurePosixPath(path).stem}.{side}.o"
-        key = digest([self.key, self._tree.key, path, side])
+        key = digest([self.key, self._tree.unit_key(path), path, side])
         readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 
