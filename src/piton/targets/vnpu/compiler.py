@@ -120,6 +120,10 @@ class Workshop:
                 return StepResult(str(found), is_cached=True)
             return self._run(step, kept)
 
+    def put_beside(self, made: str, source: Path) -> str:
+        """Path of a copy of `source` in the folder of a kept result."""
+        return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
+
     def make_all(self, steps: Sequence[Step]) -> list[StepResult]:
         """Results in the order of `steps`, a few made at a time; after a failure none is begun."""
         failed = threading.Event()

@@ -134,10 +134,7 @@ class OwnParts:
     def _torch_header(self, workshop: Workshop) -> str:
         arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
         made = required(workshop.make(self._own_step(f"{TORCH_HEADER}.gch", arguments, [self.headers_digest])), "the precompiled torch header")
-        plain = Path(made).with_suffix("")
-        if not plain.is_file():
-            plain.write_bytes((self.paths.shims / TORCH_HEADER).read_bytes())
-        return str(plain)
+        return workshop.put_beside(made, self.paths.shims / TORCH_HEADER)
 
     def _objects(self, workshop: Workshop, folder: Path, flags: tuple[str, ...], what: str) -> list[str]:
         units = sorted(folder.rglob("*.cpp"))

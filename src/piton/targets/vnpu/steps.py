@@ -23,7 +23,7 @@ DEVICE_FLAGS = (*KERNEL_FLAGS, "-g1", "-DPITON_DEVICE_PASS", "-fvisibility=hidde
 calls the engine, which ends code that does not."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
-_LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--no-demangle")
+_LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
 
 
