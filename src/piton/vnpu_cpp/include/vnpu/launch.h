@@ -133,10 +133,10 @@ private:
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
 
-    /* The last template argument in the compiler's "[with ...; void (* kernel)(P ...) = NAME]". */
     static std::string KernelIn(const std::string &text)
     {
-        const std::size_t begin = text.rfind(" = ") + 3;
+        static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
+        const std::size_t begin = text.rfind(label) + label.size();
         return text.substr(begin, text.size() - begin - 1);
     }
 
