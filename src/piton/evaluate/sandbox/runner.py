@@ -66,7 +66,7 @@ class SandboxRunner:
             fd_numbers=job.pass_fds,
             cwd=job.cwd,
             environment={**_environment(private), **job.environment},
-            readable=(*self._readable, *job.readable, job.cwd),
+            readable=(*self._readable, *job.readable),
             writable=job.writable,
         )
         return self._programs.start(plan, job.pass_fds, private)
