@@ -7,24 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from piton.catalog import list_binaries
 from piton.core.errors import UsageError
-from piton.core.submission import Submission, SubmissionFile
+from piton.core.submission import Submission
 from piton.core.suite import Suite
 from piton.core.verdict import Cause, Outcome, Place, outcome
-
-REFUSED_SUFFIXES: dict[str, str] = {
-    ".so": "a shared library hides what it does",
-    ".o": "an object file hides what it does",
-    ".a": "a static library hides what it does",
-    ".ko": "a kernel module has no place here",
-    ".bin": "a prebuilt kernel hides what it does",
-    ".pyc": "compiled Python hides what it does",
-    ".whl": "a wheel is a package of other files; submit the files",
-    ".exe": "a program hides what it does",
-    ".dll": "a shared library hides what it does",
-    ".dylib": "a shared library hides what it does",
-}
-"""Files that are not sources. A submission is judged by its sources, so whatever has none is refused."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +53,9 @@ def check_trust(suite: Suite, *, is_trusted: bool) -> None:
 def find_refusals(submission: Submission) -> Mapping[str, Outcome]:
     """Refusals by operator (rejected, forbidden_source); those under the key `SHARED` hold for all. Empty when the submission is admitted."""
     found: dict[str, Outcome] = {}
+    binaries = list_binaries(submission)
     for item in submission.files:
-        refusal = next(_refusals(Path(submission.root), item), None)
+        refusal = _refuse_binary(item.path) if item.path in binaries else next(_refused_texts(Path(submission.root), item.path), None)
         if refusal is not None:
             found.setdefault(_owner(submission, item.path), refusal)
     return found
@@ -79,15 +67,14 @@ def _owner(submission: Submission, path: str) -> str:
     return parts[2] if len(parts) > 3 and parts[:2] == ["csrc", "ops"] and parts[2] in names else SHARED
 
 
-def _refusals(root: Path, item: SubmissionFile) -> Iterator[Outcome]:
-    suffix = Path(item.path).suffix.lower()
-    if suffix in REFUSED_SUFFIXES:
-        yield _refusal(f"{item.path} is refused: {REFUSED_SUFFIXES[suffix]}", Place(file=item.path))
-    if suffix in CPP_SUFFIXES:
-        yield from _refused_texts(item.path, (root / item.path).read_text(encoding="utf-8", errors="replace"))
+def _refuse_binary(path: str) -> Outcome:
+    return _refusal(f"{path} is refused: a submission is judged by its sources, and this file hides what it does", Place(file=path))
 
 
-def _refused_texts(path: str, text: str) -> Iterator[Outcome]:
+def _refused_texts(root: Path, path: str) -> Iterator[Outcome]:
+    if Path(path).suffix.lower() not in CPP_SUFFIXES:
+        return
+    text = (root / path).read_text(encoding="utf-8", errors="replace")
     code = _STRINGS_AND_COMMENTS.sub(_blank, text)
     code_and_strings = _COMMENTS.sub(lambda match: match[1] or _blank(match), text)
     for rule in REFUSED_TEXTS:

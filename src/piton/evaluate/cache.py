@@ -83,7 +83,8 @@ class Entry:
 class TensorStore:
     """Entries of one data file and one index each, below a size cap; safe for several processes at once.
 
-    The data file is renamed into place before its index, so an index always finds its data. A check sum over the data catches what a power cut left half written.
+    The data file is renamed into place before its index, so an index always finds its data. A check sum over the data catches what a power cut
+    left half written.
     """
 
     def __init__(self, root: Path, cap_bytes: int) -> None:

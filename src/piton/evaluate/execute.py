@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
@@ -127,7 +128,7 @@ def _check(task: CaseTask, data: CaseData, execution: Execution, shared: Evaluat
     if execution.outcomes and not execution.outputs:
         return [], []  # there is nothing to look at, and the reason is already known
     request = shared.request
-    native = _once(lambda: shared.goldens.native(task.operator, task.case))
+    native = cache(lambda: shared.goldens.native(task.operator, task.case))  # one run serves all outputs
     threads = max(1, (os.cpu_count() or 1) // request.jobs)
     return check_outputs(execution.outputs, Expectation(task.operator, data.outputs, native, request.precision_profile, threads))
 

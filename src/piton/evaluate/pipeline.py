@@ -178,5 +178,3 @@ def _baselines(place: Workplace, suite: Suite, store: ValueStore) -> SimulatedBa
     if suite.is_foreign or not folder.is_dir():
         return None
     return SimulatedBaselines(place, read_submission(folder, place.run_dir / "baseline" / "submission"), store)
-
-

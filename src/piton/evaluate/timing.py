@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from piton.anchors import choose_baseline, t_hw
+from piton.catalog import QuotedAnchors
 from piton.core.case import Case
 from piton.core.hardware import Hardware
-from piton.core.measurement import Anchor, AnchorKind
+from piton.core.measurement import Anchor
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
 from piton.evaluate.baselines import SimulatedBaselines
 from piton.evaluate.policy import Bounds
 
-Quoted = dict[tuple[str, str, AnchorKind], Anchor]
-"""Published anchors by operator, case id and kind."""
+Quoted = Mapping[tuple[str, str], QuotedAnchors]
+"""Published anchors by operator and case id."""
+_NOTHING_QUOTED = QuotedAnchors()
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,10 @@ class AnchorBook:
     def of(self, operator: Operator, case: Case) -> CaseAnchors:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
         block = "silicon" if self._profile is ScoreProfile.SIM else "convention"
-        roof = t_hw(operator, case, self._hardware, block) or self._quoted.get((operator.name, case.id, AnchorKind.T_HW))
+        quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
+        roof = t_hw(operator, case, self._hardware, block) or quoted.t_hw
         simulated = self._baselines.anchor(operator, case) if self._baselines else None
-        quoted = self._quoted.get((operator.name, case.id, AnchorKind.T_BASELINE))
-        return CaseAnchors(roof, choose_baseline(simulated=simulated, modelled=None, quoted=quoted, profile=self._profile))
+        return CaseAnchors(roof, choose_baseline(simulated=simulated, modelled=None, quoted=quoted.t_baseline, profile=self._profile))
 
     def budget_cycles(self, anchors: CaseAnchors) -> int:
         """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling."""

@@ -69,7 +69,9 @@ def _total(scores: Sequence[float | None]) -> float | None:
 
 def _relaxed(case: CaseResult) -> list[Finding]:
     return [
-        Finding(kind=FindingKind.RELAXED_PASS, message=f"output {check.name} was compared with tau {check.tau:g}, looser than the standard's {check.default_tau:g}")
+        Finding(
+            kind=FindingKind.RELAXED_PASS, message=f"output {check.name} was compared with tau {check.tau:g}, looser than the standard's {check.default_tau:g}"
+        )
         for check in case.checks
         if check.is_relaxed
     ]

@@ -179,4 +179,6 @@ def _take(path: str, uid: int) -> None:
     if found.st_uid == uid:
         os.lchown(path, os.getuid(), os.getgid())
         if stat.S_ISREG(found.st_mode) and found.st_mode & 0o7022:
-            os.chmod(path, stat.S_IMODE(found.st_mode) & 0o0755, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else os.chmod(path, stat.S_IMODE(found.st_mode) & 0o0755)
+            os.chmod(path, stat.S_IMODE(found.st_mode) & 0o0755, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else os.chmod(
+                path, stat.S_IMODE(found.st_mode) & 0o0755
+            )
