@@ -71,19 +71,19 @@ def read_cases(folder: Path, operator: Operator, *, is_strict: bool = False) -> 
     table, listing = folder / "cases.csv", folder / "cases.yaml"
     if not table.is_file() and not listing.is_file():
         raise FormatError("an operator without cases", expected="cases.csv or cases.yaml", where=str(folder), action="add one of them")
-    from_csv = _cases(_csv_rows(table, is_strict=is_strict), operator, table) if table.is_file() else None
-    from_yaml = _cases(_yaml_rows(listing, is_strict=is_strict), operator, listing) if listing.is_file() else None
+    from_csv = _cases(_csv_rows(table, is_strict=is_strict), operator, table, is_strict) if table.is_file() else None
+    from_yaml = _cases(_yaml_rows(listing, is_strict=is_strict), operator, listing, is_strict) if listing.is_file() else None
     if from_csv is not None and from_yaml is not None:
         _agree(from_csv, from_yaml, folder)
     return from_csv or from_yaml or ()
 
 
-def _cases(rows: list[_Row], operator: Operator, path: Path) -> tuple[Case, ...]:
+def _cases(rows: list[_Row], operator: Operator, path: Path, is_strict: bool) -> tuple[Case, ...]:
     if not rows:
         raise FormatError("no cases in the file", expected="at least one", where=str(path), action="add a case")
     made: dict[str, Case] = {}
     for row in rows:
-        case = _case(row, operator)
+        case = _case(row, operator, is_strict)
         if case.id in made:
             row.refuse("case id used twice", expected="a new id", found=case.id)
         made[case.id] = case
@@ -181,7 +181,7 @@ def _cell(name: str, text: str, where: str) -> Any:
         raise FormatError(problem, expected="JSON or a Python literal", found=show(text), where=where, action="correct the cell") from error
 
 
-def _case(row: _Row, operator: Operator) -> Case:
+def _case(row: _Row, operator: Operator, is_strict: bool) -> Case:
     form = row.form
     if form.operator not in (operator.title, operator.name):
         row.refuse("a case of another operator", expected=operator.title, found=form.operator)
@@ -189,14 +189,17 @@ def _case(row: _Row, operator: Operator) -> Case:
         inputs, omitted = make_case_inputs(operator, form.input_shape, form.dtype, form.value_range)
     except InputsError as error:
         row.refuse(error.problem, expected=error.expected, found=error.found)
-    attributes = _attributes(row, operator)
+    attributes = _attributes(row, operator, is_strict)
     return Case(operator=operator.name, id=str(form.case_id), inputs=inputs, attributes=attributes, omitted=omitted, seed=form.seed, note=form.note)
 
 
-def _attributes(row: _Row, operator: Operator) -> dict[str, AttrValue]:
-    """A value for every attribute: the case's, else the default."""
+def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, AttrValue]:
+    """The case's value for every attribute, else the default.
+
+    Published files leave out attributes without any default (strided_slice); the golden's own default holds then, and so the case has no entry either.
+    """
     given = dict(row.form.attrs)
-    made = {spec.name: _attribute(row, spec, given) for spec in operator.attributes}
+    made = {spec.name: _attribute(row, spec, given, is_strict) for spec in operator.attributes if is_strict or spec.name in given or _has_default(spec)}
     tensors = {spec.name for spec in operator.inputs}
     for name, value in given.items():
         if name in tensors and value is None:
@@ -205,9 +208,13 @@ def _attributes(row: _Row, operator: Operator) -> dict[str, AttrValue]:
     return made
 
 
-def _attribute(row: _Row, spec: AttrSpec, given: dict[str, Any]) -> AttrValue:
+def _has_default(spec: AttrSpec) -> bool:
+    return spec.default is not None or not spec.is_required
+
+
+def _attribute(row: _Row, spec: AttrSpec, given: dict[str, Any], is_strict: bool) -> AttrValue:
     if spec.name not in given:
-        if spec.is_required and spec.default is None:
+        if is_strict and not _has_default(spec):
             row.refuse(f"attribute {spec.name!r} is missing", expected=f"a value of type {spec.type}", found="nothing")
         return spec.default
     value = given.pop(spec.name)
