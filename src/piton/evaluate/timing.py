@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from piton.anchors import choose_baseline, t_hw
 from piton.catalog import QuotedAnchors
@@ -40,7 +41,7 @@ class AnchorBook:
 
     def of(self, operator: Operator, case: Case) -> CaseAnchors:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
-        block = "silicon" if self._profile is ScoreProfile.SIM else "convention"
+        block: Literal["silicon", "convention"] = "silicon" if self._profile is ScoreProfile.SIM else "convention"
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
         roof = t_hw(operator, case, self._hardware, block) or quoted.t_hw
         simulated = self._baselines.anchor(operator, case) if self._baselines else None

@@ -72,9 +72,7 @@ class Columns:
 def columns(report: Report) -> Columns:
     """Which origins share a column; more than one makes every cell name its own."""
     cases = [case for item in report.operators for case in item.cases]
-    return Columns(
-        _origins([_candidate(case) for case in cases]), _origins([_baseline(case) for case in cases]), _origins([_roof(case) for case in cases])
-    )
+    return Columns(_origins([_candidate(case) for case in cases]), _origins([_baseline(case) for case in cases]), _origins([_roof(case) for case in cases]))
 
 
 def headers(found: Columns) -> Headers:
