@@ -151,9 +151,10 @@ def _source_root() -> str:
 
 
 def _python_paths() -> tuple[str, ...]:
-    """The interpreter, its packages and Piton's own files (the package folder only: not the project around it)."""
+    """The interpreter, its packages and Piton's own files: not the project around them, and not the suites, which hold the goldens."""
     packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    return (sys.base_prefix, sys.prefix, *packages, str(Path(piton.__file__).parent))
+    own = [str(path) for path in Path(piton.__file__).parent.iterdir() if path.name != "suites"]
+    return (sys.base_prefix, sys.prefix, *packages, *own)
 
 
 def _resolved(argv: tuple[str, ...]) -> tuple[str, ...]:
