@@ -32,6 +32,8 @@ from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, 
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.selection import select
 from piton.evaluate.timing import AnchorBook
+from piton.targets.null import NAME as NULL
+from piton.targets.null import NullTarget
 
 Finished = dict[tuple[str, str], CaseResult]
 
@@ -42,9 +44,8 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     A failure of the submission is in the report; so is what we could not evaluate (void), which makes the report incomplete.
     """
     from piton.evaluate.sandbox import make_runner
-    from piton.targets.registry import resolve_target
 
-    target = resolve_target(request.target, request.cache_dir)
+    target = open_target(request)
     runner = make_runner()
     try:
         return evaluate_on(target, runner, request, events)
@@ -66,6 +67,15 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         finished |= run_tasks(place, subject, journal, tasks)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     return assemble_report(subject, builds, finished, environment)
+
+
+def open_target(request: EvaluationRequest) -> Target:
+    """The target of that name. Raises UsageError for one that Piton does not have."""
+    if request.target == NULL:
+        return NullTarget()
+    from piton.targets.registry import resolve_target
+
+    return resolve_target(request.target, request.cache_dir)
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
