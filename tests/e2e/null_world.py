@@ -10,6 +10,8 @@ from pathlib import Path
 
 import yaml
 
+import piton as piton_package
+
 CASES = 4
 QUOTED_T_HW_US = 5.0
 QUOTED_T_BASELINE_US = 20.0
@@ -74,7 +76,8 @@ def command(*arguments: str | Path) -> list[str]:
 
 def environment(root: Path) -> dict[str, str]:
     """The environment of such a process: everything it keeps lies under `root`."""
-    return {**os.environ, "PITON_CACHE_DIR": str(root / "cache"), "COLUMNS": "160", "NO_COLOR": "1"}
+    source = str(Path(piton_package.__file__).resolve().parents[1])
+    return {**os.environ, "PYTHONPATH": source, "PITON_CACHE_DIR": str(root / "cache"), "COLUMNS": "160", "NO_COLOR": "1"}
 
 
 def piton(root: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

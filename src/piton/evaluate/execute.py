@@ -64,8 +64,8 @@ class CaseLane:
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
 
-    def run(self, task: CaseTask) -> CaseResult:
-        """Evaluate one case; what we could not evaluate comes back as a void."""
+    def run(self, task: CaseTask) -> CaseResult | None:
+        """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
         try:
@@ -74,9 +74,10 @@ class CaseLane:
             result = self._void(task, str(error))
         except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
             result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
+        if self._is_interrupted:
+            return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}))
-        if not self._is_interrupted:  # killed processes look like a crash of the submission: such a result is nobody's
-            self._shared.finished(task, result)
+        self._shared.finished(task, result)
         return result
 
     def interrupt(self) -> None:

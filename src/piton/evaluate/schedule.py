@@ -19,8 +19,8 @@ _POLL_S = 0.2
 class Lane(Protocol[TaskIn, ResultOut]):
     """What one lane does; owned by its thread, except for `interrupt`."""
 
-    def run(self, task: TaskIn) -> ResultOut:
-        """Do one task. An exception stops all lanes and is raised by `run_in_lanes`."""
+    def run(self, task: TaskIn) -> ResultOut | None:
+        """Do one task; None when `interrupt` cut it short. An exception stops all lanes and is raised by `run_in_lanes`."""
         ...
 
     def interrupt(self) -> None:
@@ -47,9 +47,7 @@ class _Pool(Generic[Task, Result]):
         try:
             while not self.stop.is_set():
                 number, task = self.waiting.get_nowait()
-                result = lane.run(task)
-                if not self.stop.is_set():
-                    self.results[number] = result
+                self.results[number] = lane.run(task)
         except queue.Empty:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
