@@ -73,7 +73,7 @@ def test_every_line_keeps_its_number() -> None:
 
 
 def test_a_string_after_an_apostrophe_in_a_number_is_still_a_string() -> None:
-    assert len(find_launches("int n = 1'000; auto t = \"k<<<1, 0, s>>>(a)\"; k<<<n, 0, s>>>(a);")) == 1
+    assert len(find_launches('int n = 1\'000; auto t = "k<<<1, 0, s>>>(a)"; k<<<n, 0, s>>>(a);')) == 1
 
 
 def test_the_line_directive_escapes_the_path() -> None:
