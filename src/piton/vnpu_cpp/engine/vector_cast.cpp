@@ -4,7 +4,6 @@
  * Choices where the page is silent: a float beyond the largest half becomes infinity whatever the mode (as if the exponent were unbounded, then overflow);
  * a NaN becomes 0 in an integer; a negative value becomes 0 in an unsigned one.
  */
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,3 @@
-// Loops here vectorise only when floating-point traps and errno need not be kept, which nothing reads. Neither changes a result.
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
-
 #include <algorithm>
 #include <cmath>
 

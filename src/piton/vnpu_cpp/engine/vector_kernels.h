@@ -1,5 +1,8 @@
 /*
  * The arithmetic of vector instructions on dense runs of elements; which bytes they are is vector_plan.h's business.
+ *
+ * Compile with -O3 -fno-math-errno -fno-trapping-math (and AVX2 with F16C where the machine has them): without, some loops stay scalar. The bits of
+ * results depend on none of these, only on -ffp-contract=off.
  */
 #pragma once
 
