@@ -1,7 +1,7 @@
 """Relative errors of a floating output, chunk by chunk: the first screen, the two unstable regions, the worst positions (precision standard, rules 2 to 5).
 
 Every function here looks at one chunk and returns counts and one sum; `combine_*` adds them in chunk order, so no result depends on the number of threads.
-Only subtraction, division and comparison of float64 are used, which IEEE 754 fixes bit by bit on every host.
+Only subtraction, addition, division and comparison of float64 are used, which IEEE 754 fixes bit by bit; a chunk's sum has numpy's fixed pairwise order.
 """
 
 from __future__ import annotations
