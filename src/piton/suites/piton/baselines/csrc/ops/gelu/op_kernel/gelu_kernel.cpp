@@ -82,19 +82,19 @@ private:
     __aicore__ inline void EvaluateExact(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count)
     {
         constexpr float kTerms[] = {-2.8543524e-05f, -1.5949433f, -1.276805f, -0.28731757f, 0.082374126f, -0.014421544f};
-        auto half = half_.template Get<float>();
+        auto halfX = half_.template Get<float>();
         auto power = power_.template Get<float>();
-        AscendC::Muls(half, x, 0.5f, count);
-        AscendC::Abs(power, half, count);
-        AscendC::Add(y, half, power, count);
-        AscendC::Mins(half, power, 4.0f, count);
+        AscendC::Muls(halfX, x, 0.5f, count);
+        AscendC::Abs(power, halfX, count);
+        AscendC::Add(y, halfX, power, count);
+        AscendC::Mins(halfX, power, 4.0f, count);
         AscendC::Duplicate(power, 0.0011285036f, count);
         for (int32_t term = 5; term >= 0; --term) {
-            AscendC::Mul(power, power, half, count);
+            AscendC::Mul(power, power, halfX, count);
             AscendC::Adds(power, power, kTerms[term], count);
         }
         AscendC::Exp(power, power, count);
-        AscendC::Mul(power, power, half, count);
+        AscendC::Mul(power, power, halfX, count);
         AscendC::Sub(y, y, power, count);
     }
 
