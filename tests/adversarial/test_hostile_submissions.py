@@ -13,8 +13,7 @@ from piton.evaluate.policy import Bounds, EvaluationRequest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
-from attacks import ATTACKS, Attack, hostile_cases, write_hostile
-from hostile_daemon import DAEMON_SECONDS
+from attacks import ATTACKS, DAEMON_SECONDS, Attack, hostile_cases, write_hostile
 from variants import write_suite
 
 

@@ -10,6 +10,8 @@ from variants import KERNEL, PLUGIN, Case, Edit, write_submission
 HERE = Path(__file__).resolve().parent
 HONEST = 1
 RAW_STORE = 35
+DAEMON_SECONDS = "86397"
+"""Stands in the command line of everything the attacks leave behind; the same number as in hostile_package.py."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ ATTACKS = (
     Attack(19, "fills_the_host", ("host_exception", "host_memory")),
     Attack(20, "fills_the_device", ("device_memory",)),
     Attack(21, "writes_later_from_a_thread", ("unwritten_output",)),
+    Attack(22, "signals_the_parent", ("host_exception", "host_signal", "host_exit")),
     Attack(33, "writes_no_output", ("unwritten_output",)),
     Attack(34, "writes_half_of_the_output", ("unwritten_output",)),
     Attack(38, "launches_nothing", ("unwritten_output",)),
@@ -57,7 +60,7 @@ _KERNEL_EDITS = (
     Edit(
         KERNEL,
         "        pipe_.InitBuffer(in_, kBuffers,",
-        f"        if (factor == {RAW_STORE}.0f) {{\n            *((__gm__ T *)y + start) = 1;\n        }}\n        pipe_.InitBuffer(in_, kBuffers,",
+        f"        if (factor == {RAW_STORE}.0f) {{\n            *((__gm__ uint8_t *)y + start) = 1;\n        }}\n        pipe_.InitBuffer(in_, kBuffers,",
     ),
 )
 

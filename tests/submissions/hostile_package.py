@@ -139,15 +139,9 @@ def write_later_from_a_thread(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-def signal_everyone(x: torch.Tensor) -> torch.Tensor:
+def signal_the_parent(x: torch.Tensor) -> torch.Tensor:
     os.kill(os.getppid(), 9)
     return honest(x)
-
-
-def read_the_golden(x: torch.Tensor) -> torch.Tensor:
-    import piton.numerics.golden  # a host process has no golden, but it must not get at its code's memory or results either
-
-    raise RuntimeError(f"found {piton.numerics.golden.__file__}")
 
 
 ATTACKS: dict[int, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -172,6 +166,7 @@ ATTACKS: dict[int, Callable[[torch.Tensor], torch.Tensor]] = {
     19: fill_the_host,
     20: fill_the_device,
     21: write_later_from_a_thread,
+    22: signal_the_parent,
 }
 
 

@@ -11,10 +11,7 @@
 
 namespace cann_bench {
 
-TORCH_LIBRARY_FRAGMENT(cann_bench, m)
-{
-    m.def("exp_native(Tensor x, float base, float scale, float shift) -> Tensor");
-}
+TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("exp_native(Tensor x, float base, float scale, float shift) -> Tensor"); }
 
 enum Attack {
     kHonest = 1,
@@ -22,14 +19,13 @@ enum Attack {
     kWritePointer = 32,
     kWriteNothing = 33,
     kWriteHalf = 34,
-    kRawStore = 35,   // done by the kernel
+    kRawStore = 35,  // done by the kernel
     kPastTheEnd = 36,
     kWriteInput = 37,
     kNoLaunch = 38,
 };
 
-at::Tensor exp_native(const at::Tensor &x, double, double scale, double)
-{
+at::Tensor exp_native(const at::Tensor &x, double, double scale, double) {
     const auto attack = static_cast<int>(scale);
     auto y = at::empty_like(x);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
@@ -58,9 +54,6 @@ at::Tensor exp_native(const at::Tensor &x, double, double scale, double)
     return y;
 }
 
-TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m)
-{
-    m.impl("exp_native", exp_native);
-}
+TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m) { m.impl("exp_native", exp_native); }
 
 }  // namespace cann_bench

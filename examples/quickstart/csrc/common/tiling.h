@@ -15,36 +15,31 @@
 
 namespace quickstart {
 
-constexpr int64_t kBurstBytes = 512;          // largest burst of the memory engine
-constexpr int64_t kMinBytesPerCore = 16384;   // below this another core costs more than it saves
-constexpr int64_t kMinTileBytes = 8192;       // below this the set-up of a transfer outweighs the overlap it allows
-constexpr int64_t kTilesToOverlap = 4;        // enough to keep load, compute and store busy at once
+constexpr int64_t kBurstBytes = 512;         // largest burst of the memory engine
+constexpr int64_t kMinBytesPerCore = 16384;  // below this another core costs more than it saves
+constexpr int64_t kMinTileBytes = 8192;      // below this the set-up of a transfer outweighs the overlap it allows
+constexpr int64_t kTilesToOverlap = 4;       // enough to keep load, compute and store busy at once
 
 struct Tiling {
-    uint32_t blocks;    // vector cores used
-    int64_t perBlock;   // elements per core; the last core may get fewer
-    uint32_t perTile;   // elements per tile
+    uint32_t blocks;   // vector cores used
+    int64_t perBlock;  // elements per core; the last core may get fewer
+    uint32_t perTile;  // elements per tile
 };
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 
-inline int64_t VectorCores()
-{
-    return std::max<int64_t>(platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv(), 1);
-}
+inline int64_t VectorCores() { return std::max<int64_t>(platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv(), 1); }
 
-inline int64_t UnifiedBufferBytes()
-{
+inline int64_t UnifiedBufferBytes() {
     uint64_t bytes = 0;
     platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreMemSize(platform_ascendc::CoreMemType::UB, bytes);
     return static_cast<int64_t>(bytes);
 }
 
 /* `bufferBytes` is what the kernel keeps in the unified buffer per element of a tile, `fixedBytes` what it keeps besides. */
-inline Tiling PlanTiling(int64_t elements, int64_t elementBytes, int64_t bufferBytes, int64_t fixedBytes)
-{
+inline Tiling PlanTiling(int64_t elements, int64_t elementBytes, int64_t bufferBytes, int64_t fixedBytes) {
     const int64_t granule = kBurstBytes / elementBytes;
     const int64_t cores = std::clamp<int64_t>(elements * elementBytes / kMinBytesPerCore, 1, VectorCores());
     const int64_t perBlock = RoundUp(CeilDiv(elements, cores), granule);

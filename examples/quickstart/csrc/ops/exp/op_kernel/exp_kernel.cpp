@@ -20,8 +20,7 @@ public:
     /* Unified buffer per element of a tile: the queues' buffers, and a float32 copy for the 16-bit types. */
     static constexpr int64_t kBytesPerElement = 2 * kBuffers * sizeof(T) + (kIsFloat ? 0 : sizeof(float));
 
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile, float factor, float offset)
-    {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile, float factor, float offset) {
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
         perTile_ = perTile;
@@ -36,8 +35,7 @@ public:
         }
     }
 
-    __aicore__ inline void Process()
-    {
+    __aicore__ inline void Process() {
         CopyIn(0);
         for (int64_t start = 0; start < length_; start += perTile_) {
             CopyIn(start + perTile_);
@@ -47,13 +45,9 @@ public:
     }
 
 private:
-    __aicore__ inline uint32_t TileLength(int64_t start) const
-    {
-        return length_ - start < perTile_ ? length_ - start : perTile_;
-    }
+    __aicore__ inline uint32_t TileLength(int64_t start) const { return length_ - start < perTile_ ? length_ - start : perTile_; }
 
-    __aicore__ inline void CopyIn(int64_t start)
-    {
+    __aicore__ inline void CopyIn(int64_t start) {
         if (start >= length_) {
             return;
         }
@@ -63,8 +57,7 @@ private:
         in_.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int64_t start)
-    {
+    __aicore__ inline void Compute(int64_t start) {
         const uint32_t count = TileLength(start);
         auto x = in_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
@@ -81,8 +74,7 @@ private:
     }
 
     /* y = e^(factor * x + offset); a factor of 1 and an offset of 0 cost nothing. x and y may be the same tensor. */
-    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, AscendC::LocalTensor<float> x, uint32_t count)
-    {
+    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, AscendC::LocalTensor<float> x, uint32_t count) {
         if (factor_ != 1.0f) {
             AscendC::Muls(y, x, factor_, count);
             x = y;
@@ -94,8 +86,7 @@ private:
         AscendC::Exp(y, x, count);
     }
 
-    __aicore__ inline void CopyOut(int64_t start)
-    {
+    __aicore__ inline void CopyOut(int64_t start) {
         const uint32_t bytes = TileLength(start) * sizeof(T);
         auto y = out_.template DeQue<T>();
         AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, bytes, 0, 0, 0});
@@ -115,8 +106,7 @@ private:
 };
 
 template <typename T>
-__global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile, float factor, float offset)
-{
+__global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile, float factor, float offset) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     ExpKernel<T> kernel;
     kernel.Init(x, y, elements, perBlock, perTile, factor, offset);
@@ -124,14 +114,12 @@ __global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, in
 }
 
 template <typename T>
-static void LaunchTyped(void *x, void *y, int64_t elements, float factor, float offset, void *stream)
-{
+static void LaunchTyped(void *x, void *y, int64_t elements, float factor, float offset, void *stream) {
     const auto tiling = quickstart::PlanTiling(elements, sizeof(T), ExpKernel<T>::kBytesPerElement, 0);
     exp_kernel<T><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, tiling.perBlock, tiling.perTile, factor, offset);
 }
 
-void LaunchExp(quickstart::ElementType type, void *x, void *y, int64_t elements, float factor, float offset, void *stream)
-{
+void LaunchExp(quickstart::ElementType type, void *x, void *y, int64_t elements, float factor, float offset, void *stream) {
     switch (type) {
         case quickstart::ElementType::kFloat16:
             return LaunchTyped<half>(x, y, elements, factor, offset, stream);

@@ -11,18 +11,11 @@
 
 namespace cann_bench {
 
-TORCH_LIBRARY_FRAGMENT(cann_bench, m)
-{
-    m.def("exp(Tensor x, float base=-1.0, float scale=1.0, float shift=0.0) -> Tensor");
-}
+TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("exp(Tensor x, float base=-1.0, float scale=1.0, float shift=0.0) -> Tensor"); }
 
-at::Tensor exp_meta(const at::Tensor &x, double, double, double)
-{
-    return at::empty_like(x);
-}
+at::Tensor exp_meta(const at::Tensor &x, double, double, double) { return at::empty_like(x); }
 
-at::Tensor exp_npu(const at::Tensor &x, double base, double scale, double shift)
-{
+at::Tensor exp_npu(const at::Tensor &x, double base, double scale, double shift) {
     const c10::OptionalDeviceGuard guard(x.device());
     quickstart::CheckDense(x);
     const auto type = quickstart::ElementTypeOf(x);
@@ -45,14 +38,8 @@ at::Tensor exp_npu(const at::Tensor &x, double base, double scale, double shift)
     return y;
 }
 
-TORCH_LIBRARY_IMPL(cann_bench, Meta, m)
-{
-    m.impl("exp", exp_meta);
-}
+TORCH_LIBRARY_IMPL(cann_bench, Meta, m) { m.impl("exp", exp_meta); }
 
-TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m)
-{
-    m.impl("exp", exp_npu);
-}
+TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m) { m.impl("exp", exp_npu); }
 
 }  // namespace cann_bench

@@ -23,8 +23,7 @@ public:
     static constexpr int32_t kWorkTensors = (kIsTanh ? 0 : 1) + (kIsFloat ? 0 : 2);
     static constexpr int64_t kBytesPerElement = 2 * kBuffers * sizeof(T) + kWorkTensors * sizeof(float);
 
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile)
-    {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile) {
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
         perTile_ = perTile;
@@ -46,8 +45,7 @@ public:
         }
     }
 
-    __aicore__ inline void Process()
-    {
+    __aicore__ inline void Process() {
         CopyIn(0);
         for (int64_t start = 0; start < length_; start += perTile_) {
             CopyIn(start + perTile_);
@@ -57,13 +55,9 @@ public:
     }
 
 private:
-    __aicore__ inline uint32_t TileLength(int64_t start) const
-    {
-        return length_ - start < perTile_ ? length_ - start : perTile_;
-    }
+    __aicore__ inline uint32_t TileLength(int64_t start) const { return length_ - start < perTile_ ? length_ - start : perTile_; }
 
-    __aicore__ inline void CopyIn(int64_t start)
-    {
+    __aicore__ inline void CopyIn(int64_t start) {
         if (start >= length_) {
             return;
         }
@@ -73,8 +67,7 @@ private:
         in_.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int64_t start)
-    {
+    __aicore__ inline void Compute(int64_t start) {
         const uint32_t count = TileLength(start);
         auto x = in_.template DeQue<T>();
         if constexpr (kIsFloat) {
@@ -94,8 +87,7 @@ private:
         }
     }
 
-    __aicore__ inline void Evaluate(const FloatTensor &y, const FloatTensor &x, uint32_t count)
-    {
+    __aicore__ inline void Evaluate(const FloatTensor &y, const FloatTensor &x, uint32_t count) {
         if constexpr (kIsTanh) {
             GeluTanh(y, x, count);
         } else {
@@ -103,8 +95,7 @@ private:
         }
     }
 
-    __aicore__ inline void CopyOut(int64_t start)
-    {
+    __aicore__ inline void CopyOut(int64_t start) {
         const uint32_t bytes = TileLength(start) * sizeof(T);
         auto y = out_.template DeQue<T>();
         AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, bytes, 0, 0, 0});
@@ -125,8 +116,7 @@ private:
 };
 
 template <typename T, bool kIsTanh>
-__global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile)
-{
+__global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     GeluKernel<T, kIsTanh> kernel;
     kernel.Init(x, y, elements, perBlock, perTile);
@@ -134,16 +124,14 @@ __global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, i
 }
 
 template <typename T, bool kIsTanh>
-static void LaunchForm(void *x, void *y, int64_t elements, void *stream)
-{
+static void LaunchForm(void *x, void *y, int64_t elements, void *stream) {
     using Kernel = GeluKernel<T, kIsTanh>;
     const auto tiling = quickstart::PlanTiling(elements, sizeof(T), Kernel::kBytesPerElement, Kernel::kPadBytes);
     gelu_kernel<T, kIsTanh><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, tiling.perBlock, tiling.perTile);
 }
 
 template <typename T>
-static void LaunchTyped(void *x, void *y, int64_t elements, bool isTanh, void *stream)
-{
+static void LaunchTyped(void *x, void *y, int64_t elements, bool isTanh, void *stream) {
     if (isTanh) {
         LaunchForm<T, true>(x, y, elements, stream);
     } else {
@@ -151,8 +139,7 @@ static void LaunchTyped(void *x, void *y, int64_t elements, bool isTanh, void *s
     }
 }
 
-void LaunchGelu(quickstart::ElementType type, void *x, void *y, int64_t elements, bool isTanh, void *stream)
-{
+void LaunchGelu(quickstart::ElementType type, void *x, void *y, int64_t elements, bool isTanh, void *stream) {
     switch (type) {
         case quickstart::ElementType::kFloat16:
             return LaunchTyped<half>(x, y, elements, isTanh, stream);

@@ -15,9 +15,9 @@
 
 using FloatTensor = AscendC::LocalTensor<float>;
 
-constexpr float kLargestHalf = 4.0f;             // b is held here: |x| = 8
-constexpr float kTanhLinear = -1.5957691216f;    // -2 sqrt(2 / pi)
-constexpr float kTanhCubic = -0.0713548163f;     // -2 sqrt(2 / pi) 0.044715
+constexpr float kLargestHalf = 4.0f;           // b is held here: |x| = 8
+constexpr float kTanhLinear = -1.5957691216f;  // -2 sqrt(2 / pi)
+constexpr float kTanhCubic = -0.0713548163f;   // -2 sqrt(2 / pi) 0.044715
 
 /* ln(2 q(2 b)) on 0 <= b <= 4, constant term first. Each type gets the shortest polynomial whose error disappears in its own rounding. */
 template <typename T>
@@ -43,27 +43,25 @@ struct LogTail<bfloat16_t> {  // 1.5e-3, less than half a unit in the last place
 
 /* y = x Phi(x), accurate enough for a result of type T. x is overwritten; y and `work` must be other tensors. */
 template <typename T>
-__aicore__ inline void GeluExact(const FloatTensor &y, const FloatTensor &x, const FloatTensor &work, uint32_t count)
-{
+__aicore__ inline void GeluExact(const FloatTensor &y, const FloatTensor &x, const FloatTensor &work, uint32_t count) {
     using Tail = LogTail<T>;
     AscendC::Muls(y, x, 0.5f, count);
     AscendC::Abs(x, y, count);
-    AscendC::Add(y, y, x, count);                                          // max(x, 0)
-    AscendC::Mins(x, x, kLargestHalf, count);                              // b
+    AscendC::Add(y, y, x, count);              // max(x, 0)
+    AscendC::Mins(x, x, kLargestHalf, count);  // b
     AscendC::Muls(work, x, Tail::kTerm[Tail::kTerms - 1], count);
     for (int32_t term = Tail::kTerms - 2; term > 0; --term) {
         AscendC::Adds(work, work, Tail::kTerm[term], count);
         AscendC::Mul(work, work, x, count);
     }
     AscendC::Adds(work, work, Tail::kTerm[0], count);
-    AscendC::Exp(work, work, count);                                       // 2 q
-    AscendC::Mul(x, work, x, count);                                       // |x| q
+    AscendC::Exp(work, work, count);  // 2 q
+    AscendC::Mul(x, work, x, count);  // |x| q
     AscendC::Sub(y, y, x, count);
 }
 
 /* y = x / (1 + exp(-2u)). x is kept; y must be another tensor. */
-__aicore__ inline void GeluTanh(const FloatTensor &y, const FloatTensor &x, uint32_t count)
-{
+__aicore__ inline void GeluTanh(const FloatTensor &y, const FloatTensor &x, uint32_t count) {
     AscendC::Mul(y, x, x, count);
     AscendC::Muls(y, y, kTanhCubic, count);
     AscendC::Adds(y, y, kTanhLinear, count);

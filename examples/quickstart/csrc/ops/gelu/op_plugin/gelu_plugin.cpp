@@ -9,18 +9,11 @@
 
 namespace cann_bench {
 
-TORCH_LIBRARY_FRAGMENT(cann_bench, m)
-{
-    m.def("gelu(Tensor x, str approximate=\"none\") -> Tensor");
-}
+TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("gelu(Tensor x, str approximate=\"none\") -> Tensor"); }
 
-at::Tensor gelu_meta(const at::Tensor &x, c10::string_view)
-{
-    return at::empty_like(x);
-}
+at::Tensor gelu_meta(const at::Tensor &x, c10::string_view) { return at::empty_like(x); }
 
-at::Tensor gelu_npu(const at::Tensor &x, c10::string_view approximate)
-{
+at::Tensor gelu_npu(const at::Tensor &x, c10::string_view approximate) {
     const c10::OptionalDeviceGuard guard(x.device());
     TORCH_CHECK(approximate == "none" || approximate == "tanh", "approximate is '", approximate, "', expected 'none' or 'tanh'");
     quickstart::CheckDense(x);
@@ -41,14 +34,8 @@ at::Tensor gelu_npu(const at::Tensor &x, c10::string_view approximate)
     return y;
 }
 
-TORCH_LIBRARY_IMPL(cann_bench, Meta, m)
-{
-    m.impl("gelu", gelu_meta);
-}
+TORCH_LIBRARY_IMPL(cann_bench, Meta, m) { m.impl("gelu", gelu_meta); }
 
-TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m)
-{
-    m.impl("gelu", gelu_npu);
-}
+TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m) { m.impl("gelu", gelu_npu); }
 
 }  // namespace cann_bench

@@ -12,16 +12,15 @@
 struct AddLayout {
     uint32_t tileBytes;
     uint32_t buffers;
-    bool isL2Bypassed;      // for the inputs
-    uint32_t x[2];          // addresses in the unified buffer, one per buffer
+    bool isL2Bypassed;  // for the inputs
+    uint32_t x[2];      // addresses in the unified buffer, one per buffer
     uint32_t y[2];
     uint32_t z[2];
 };
 
 constexpr uint32_t kKiB = 1024;
 
-static AddLayout LayoutInSequence(uint32_t tileBytes, uint32_t buffers, bool isL2Bypassed)
-{
+static AddLayout LayoutInSequence(uint32_t tileBytes, uint32_t buffers, bool isL2Bypassed) {
     AddLayout layout{tileBytes, buffers, isL2Bypassed, {}, {}, {}};
     for (uint32_t i = 0; i < buffers; ++i) {
         layout.x[i] = 3 * i * tileBytes;
@@ -32,13 +31,9 @@ static AddLayout LayoutInSequence(uint32_t tileBytes, uint32_t buffers, bool isL
 }
 
 /* Each operand in a 64 KiB bank of its own, so that reads and writes never meet; x and y differ by 256 modulo 512, so that the two reads do not either. */
-static AddLayout LayoutWithoutConflicts()
-{
-    return {32 * kKiB - 512, 2, true, {0, 32 * kKiB}, {64 * kKiB + 256, 96 * kKiB + 256}, {128 * kKiB, 160 * kKiB}};
-}
+static AddLayout LayoutWithoutConflicts() { return {32 * kKiB - 512, 2, true, {0, 32 * kKiB}, {64 * kKiB + 256, 96 * kKiB + 256}, {128 * kKiB, 160 * kKiB}}; }
 
-static AddLayout LayoutOf(int64_t variant)
-{
+static AddLayout LayoutOf(int64_t variant) {
     switch (variant) {
         case 2:
             return LayoutInSequence(8 * kKiB, 1, false);
@@ -55,8 +50,7 @@ static AddLayout LayoutOf(int64_t variant)
 
 class AddHighPerformance {
 public:
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, const AddLayout &layout)
-    {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, const AddLayout &layout) {
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
         layout_ = layout;
@@ -69,8 +63,7 @@ public:
         }
     }
 
-    __aicore__ inline void Process()
-    {
+    __aicore__ inline void Process() {
         for (uint32_t buffer = 0; buffer < layout_.buffers; ++buffer) {
             AscendC::SetFlag<AscendC::HardEvent::V_MTE2>(buffer);
             AscendC::SetFlag<AscendC::HardEvent::MTE3_V>(buffer);
@@ -88,8 +81,7 @@ public:
     }
 
 private:
-    __aicore__ inline void AddTile(int64_t start, uint32_t count, uint32_t buffer)
-    {
+    __aicore__ inline void AddTile(int64_t start, uint32_t count, uint32_t buffer) {
         AscendC::LocalTensor<half> x(AscendC::TPosition::VECIN, layout_.x[buffer], count);
         AscendC::LocalTensor<half> y(AscendC::TPosition::VECIN, layout_.y[buffer], count);
         AscendC::LocalTensor<half> z(AscendC::TPosition::VECOUT, layout_.z[buffer], count);
@@ -114,8 +106,7 @@ private:
     int64_t length_;
 };
 
-__global__ __aicore__ void add_high_performance(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, AddLayout layout)
-{
+__global__ __aicore__ void add_high_performance(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, AddLayout layout) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     AscendC::InitSocState();
     AddHighPerformance kernel;
@@ -124,8 +115,7 @@ __global__ __aicore__ void add_high_performance(GM_ADDR x, GM_ADDR y, GM_ADDR z,
     AscendC::PipeBarrier<PIPE_ALL>();
 }
 
-void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t elements, int64_t variant, void *stream)
-{
+void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t elements, int64_t variant, void *stream) {
     constexpr int64_t kGranule = 512 / sizeof(half);
     const int64_t cores = platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv();
     const int64_t perBlock = ((elements + cores - 1) / cores + kGranule - 1) / kGranule * kGranule;

@@ -8,13 +8,9 @@
 
 namespace piton_fidelity {
 
-TORCH_LIBRARY_FRAGMENT(piton_fidelity, m)
-{
-    m.def("add_high_performance(Tensor x, Tensor y, int variant) -> Tensor");
-}
+TORCH_LIBRARY_FRAGMENT(piton_fidelity, m) { m.def("add_high_performance(Tensor x, Tensor y, int variant) -> Tensor"); }
 
-at::Tensor add_high_performance_npu(const at::Tensor &x, const at::Tensor &y, int64_t variant)
-{
+at::Tensor add_high_performance_npu(const at::Tensor &x, const at::Tensor &y, int64_t variant) {
     const c10::OptionalDeviceGuard guard(x.device());
     TORCH_CHECK(x.sizes() == y.sizes(), "x has shape ", x.sizes(), ", y has ", y.sizes());
     TORCH_CHECK(x.scalar_type() == at::kHalf && y.scalar_type() == at::kHalf, "x and y must be float16");
@@ -34,9 +30,6 @@ at::Tensor add_high_performance_npu(const at::Tensor &x, const at::Tensor &y, in
     return z;
 }
 
-TORCH_LIBRARY_IMPL(piton_fidelity, PrivateUse1, m)
-{
-    m.impl("add_high_performance", add_high_performance_npu);
-}
+TORCH_LIBRARY_IMPL(piton_fidelity, PrivateUse1, m) { m.impl("add_high_performance", add_high_performance_npu); }
 
 }  // namespace piton_fidelity

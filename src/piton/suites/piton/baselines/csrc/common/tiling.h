@@ -10,8 +10,7 @@ namespace baseline {
 
 constexpr uint32_t kTileElements = 2048;
 
-inline uint32_t VectorCores()
-{
+inline uint32_t VectorCores() {
     const auto cores = platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv();
     return cores > 0 ? static_cast<uint32_t>(cores) : 1;
 }

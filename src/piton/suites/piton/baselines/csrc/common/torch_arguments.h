@@ -8,8 +8,7 @@
 
 namespace baseline {
 
-inline ElementType ElementTypeOf(const at::Tensor &x)
-{
+inline ElementType ElementTypeOf(const at::Tensor &x) {
     switch (x.scalar_type()) {
         case at::kHalf:
             return ElementType::kFloat16;
@@ -22,10 +21,7 @@ inline ElementType ElementTypeOf(const at::Tensor &x)
     }
 }
 
-inline void CheckDense(const at::Tensor &x)
-{
-    TORCH_CHECK(x.is_contiguous(), "x has strides ", x.strides(), ", expected a contiguous tensor");
-}
+inline void CheckDense(const at::Tensor &x) { TORCH_CHECK(x.is_contiguous(), "x has strides ", x.strides(), ", expected a contiguous tensor"); }
 
 }  // namespace baseline
 

@@ -12,8 +12,7 @@ public:
     static constexpr int32_t kBufferNum = 1;
     static constexpr uint32_t kTile = baseline::kTileElements;
 
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, float factor, float offset)
-    {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, float factor, float offset) {
         const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
@@ -27,8 +26,7 @@ public:
         pipe_.InitBuffer(wideY_, kTile * sizeof(float));
     }
 
-    __aicore__ inline void Process()
-    {
+    __aicore__ inline void Process() {
         for (int64_t start = 0; start < length_; start += kTile) {
             const uint32_t count = length_ - start < kTile ? length_ - start : kTile;
             CopyIn(start, count);
@@ -38,16 +36,14 @@ public:
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t start, uint32_t count)
-    {
+    __aicore__ inline void CopyIn(int64_t start, uint32_t count) {
         auto x = in_.template AllocTensor<T>();
         AscendC::DataCopyExtParams shape{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
         AscendC::DataCopyPad(x, x_[start], shape, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
         in_.EnQue(x);
     }
 
-    __aicore__ inline void Compute(uint32_t count)
-    {
+    __aicore__ inline void Compute(uint32_t count) {
         auto x = in_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
         if constexpr (std::is_same_v<T, float>) {
@@ -63,15 +59,13 @@ private:
         in_.FreeTensor(x);
     }
 
-    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count)
-    {
+    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
         AscendC::Muls(y, x, factor_, count);
         AscendC::Adds(y, y, offset_, count);
         AscendC::Exp(y, y, count);
     }
 
-    __aicore__ inline void CopyOut(int64_t start, uint32_t count)
-    {
+    __aicore__ inline void CopyOut(int64_t start, uint32_t count) {
         auto y = out_.template DeQue<T>();
         AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0});
         out_.FreeTensor(y);
@@ -90,16 +84,14 @@ private:
 };
 
 template <typename T>
-__global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, float factor, float offset)
-{
+__global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, float factor, float offset) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     ExpKernel<T> kernel;
     kernel.Init(x, y, elements, factor, offset);
     kernel.Process();
 }
 
-void LaunchExp(baseline::ElementType type, void *x, void *y, int64_t elements, float factor, float offset, void *stream)
-{
+void LaunchExp(baseline::ElementType type, void *x, void *y, int64_t elements, float factor, float offset, void *stream) {
     const uint32_t blocks = baseline::VectorCores();
     if (type == baseline::ElementType::kFloat16) {
         exp_kernel<half><<<blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, factor, offset);

@@ -18,8 +18,7 @@ public:
     static constexpr int32_t kBufferNum = 1;
     static constexpr uint32_t kTile = baseline::kTileElements;
 
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh)
-    {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh) {
         const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
@@ -34,8 +33,7 @@ public:
         pipe_.InitBuffer(power_, kTile * sizeof(float));
     }
 
-    __aicore__ inline void Process()
-    {
+    __aicore__ inline void Process() {
         for (int64_t start = 0; start < length_; start += kTile) {
             const uint32_t count = length_ - start < kTile ? length_ - start : kTile;
             CopyIn(start, count);
@@ -45,16 +43,14 @@ public:
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t start, uint32_t count)
-    {
+    __aicore__ inline void CopyIn(int64_t start, uint32_t count) {
         auto x = in_.template AllocTensor<T>();
         AscendC::DataCopyExtParams shape{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
         AscendC::DataCopyPad(x, x_[start], shape, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
         in_.EnQue(x);
     }
 
-    __aicore__ inline void Compute(uint32_t count)
-    {
+    __aicore__ inline void Compute(uint32_t count) {
         auto x = in_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
         if constexpr (std::is_same_v<T, float>) {
@@ -70,8 +66,7 @@ private:
         in_.FreeTensor(x);
     }
 
-    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count)
-    {
+    __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
         if (isTanh_) {
             EvaluateTanh(y, x, count);
         } else {
@@ -79,8 +74,7 @@ private:
         }
     }
 
-    __aicore__ inline void EvaluateExact(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count)
-    {
+    __aicore__ inline void EvaluateExact(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
         constexpr float kTerms[] = {-2.8543524e-05f, -1.5949433f, -1.276805f, -0.28731757f, 0.082374126f, -0.014421544f};
         auto halfX = half_.template Get<float>();
         auto power = power_.template Get<float>();
@@ -98,8 +92,7 @@ private:
         AscendC::Sub(y, y, power, count);
     }
 
-    __aicore__ inline void EvaluateTanh(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count)
-    {
+    __aicore__ inline void EvaluateTanh(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
         auto power = power_.template Get<float>();
         AscendC::Mul(power, x, x, count);
         AscendC::Muls(power, power, 0.044715f, count);
@@ -111,8 +104,7 @@ private:
         AscendC::Div(y, x, power, count);
     }
 
-    __aicore__ inline void CopyOut(int64_t start, uint32_t count)
-    {
+    __aicore__ inline void CopyOut(int64_t start, uint32_t count) {
         auto y = out_.template DeQue<T>();
         AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0});
         out_.FreeTensor(y);
@@ -132,16 +124,14 @@ private:
 };
 
 template <typename T>
-__global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh)
-{
+__global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     GeluKernel<T> kernel;
     kernel.Init(x, y, elements, isTanh);
     kernel.Process();
 }
 
-void LaunchGelu(baseline::ElementType type, void *x, void *y, int64_t elements, bool isTanh, void *stream)
-{
+void LaunchGelu(baseline::ElementType type, void *x, void *y, int64_t elements, bool isTanh, void *stream) {
     const uint32_t blocks = baseline::VectorCores();
     if (type == baseline::ElementType::kFloat16) {
         gelu_kernel<half><<<blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, isTanh);
