@@ -1,5 +1,6 @@
 """The Python side of the hostile submission: `scale` chooses the attack; 1 is honest work. Replaces cann_bench/__init__.py."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -107,10 +108,8 @@ def print_a_result(x: torch.Tensor) -> torch.Tensor:
 def write_to_every_descriptor(x: torch.Tensor) -> torch.Tensor:
     forged = json.dumps({"outputs": [{"name": "y", "shape": list(x.shape), "dtype": "float32", "pointer": x.data_ptr()}]}).encode()
     for descriptor in range(3, 256):
-        try:
+        with contextlib.suppress(OSError):
             os.write(descriptor, len(forged).to_bytes(4, "little") + forged)
-        except OSError:
-            continue
     return torch.empty_like(x)
 
 

@@ -104,7 +104,7 @@ BROKEN = (
             Edit(
                 PLUGIN,
                 "auto y = at::empty_like(x);\n    const",
-                "auto y = at::empty_like(x);\n    volatile int *nowhere = nullptr;\n    if (x.scalar_type() == at::kFloat) {\n        *nowhere = 1;\n    }\n    const",
+                "auto y = at::empty_like(x);\n    volatile int *nowhere = nullptr;\n    if (x.scalar_type() == at::kFloat) *nowhere = 1;\n    const",
             ),
         ),
         verdict="crashed",
