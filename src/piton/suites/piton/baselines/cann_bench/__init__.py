@@ -2,7 +2,7 @@
 
 import torch
 
-from . import _C  # noqa: F401 - loading the library registers the operators
+from . import _C  # type: ignore[attr-defined]  # noqa: F401 - compiled; loading it registers the operators
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
