@@ -40,7 +40,7 @@ void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand
                   api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " + std::to_string(bytes) +
                       " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
                   {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
-    if (operand.addr + bytes > core.ub.size())
+    if (operand.addr > core.ub.size() || bytes > core.ub.size() - operand.addr)
         core.fail(record, "out_of_bounds",
                   api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) + " bytes past the end of the unified buffer (" +
                       std::to_string(core.ub.size()) + " bytes)",
@@ -191,21 +191,23 @@ void remember_shared(Core &core, const Touch &touch, uint32_t place) {
 
 void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches) {
     const uint8_t pipe = record.pipe;
-    const bool has_other_cores = core.launch.blocks > 1 && core.moves_data();
+    const bool has_other_cores = core.launch.blocks > 1;
+    // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
+    const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
+    const auto map_of = [&](const Touch &touch) -> AccessMap & { return touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map; };
     for (const Touch &touch : touches) {
-        const bool is_gm = touch.space == VNPU_SPACE_GM;
-        const AccessMap &map = is_gm ? core.gm_map : core.ub_map;
-        map.conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks, [&](const Conflict &conflict) { settle(core, record, touch, conflict); });
-        if (is_gm && has_other_cores) check_other_cores(core, record, touch);
+        if (!is_watched(touch)) continue;
+        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks, [&](const Conflict &conflict) { settle(core, record, touch, conflict); });
+        if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }
     const Access access{core.clocks.issue(pipe), core.launch.places.index(place_of(record))};
     // Reads first: a write of the same bytes by the same instruction is what later accesses have to wait for.
     for (const Touch &touch : touches)
-        if (!touch.is_write) (touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map).read(touch.begin, touch.end, pipe, access);
+        if (is_watched(touch) && !touch.is_write) map_of(touch).read(touch.begin, touch.end, pipe, access);
     for (const Touch &touch : touches)
-        if (touch.is_write) (touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map).write(touch.begin, touch.end, pipe, access);
+        if (is_watched(touch) && touch.is_write) map_of(touch).write(touch.begin, touch.end, pipe, access);
     for (const Touch &touch : touches)
-        if (touch.space == VNPU_SPACE_GM && has_other_cores) remember_shared(core, touch, access.place);
+        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores) remember_shared(core, touch, access.place);
     core.gm_map.forget_known(core.clocks);
 }
 

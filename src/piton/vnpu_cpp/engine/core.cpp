@@ -29,9 +29,8 @@ Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemo
 Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
     ub.resize(launch.limits.ub_bytes);
-    if (!moves_data()) return;
-    std::memset(ub.data(), kPoison, ub.size());
-    undefined.reset(ub.size());
+    std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
+    if (moves_data()) undefined.reset(ub.size());
 }
 
 void Core::cut() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,6 +52,8 @@ struct Launch {
     uint64_t auto_syncs = 0;
     Place first_auto_sync;
     bool is_cut = false;
+    IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
+    std::exception_ptr engine_failure;  // ours, not the kernel's: thrown again outside device code
 };
 
 // The vector mask register and its mode.
@@ -77,7 +80,7 @@ struct Core {
     Clocks clocks;
     AccessMap ub_map;
     AccessMap gm_map;
-    IntervalSet dirty_lines;   // GM bytes of scalar stores that still sit in the data cache
+    IntervalSet dirty;         // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
@@ -85,6 +88,8 @@ struct Core {
     CoreTrace trace;
     int64_t budget_left;       // cycles, in program order
     bool is_at_sync_all = false;
+    Place last_sync_all;
+    Place last_place;          // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
 
     // A violation that leaves nothing sensible to go on with: reported, then the launch is cut. Objects of device code on the stack are abandoned.

@@ -104,6 +104,7 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
         return;
     }
     // Counter mode: the mask is the element count and repeatTime plays no part.
+    if (mask.bits[0] > core.ub.size()) core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes", {{"elements", static_cast<int64_t>(mask.bits[0])}});
     const auto count = static_cast<uint32_t>(mask.bits[0]);
     plan.repeats = (count + plan.lanes - 1) / plan.lanes;
     for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, std::min(plan.lanes, count - repeat * plan.lanes));
