@@ -1,0 +1,168 @@
+"""The published kernels as launches for the timing driver: same tiling, same flags, our own description (docs/timing-model.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from timing_driver import ADD, F16, F32, MTE2, MTE3, V
+
+GM_X, GM_Y, GM_Z = 0x200000000000, 0x200010000000, 0x200020000000
+"""Device addresses of two inputs and the output, 256 MiB apart."""
+
+ADD_ROWS = ADD_COLUMNS = 8192
+
+
+@dataclass(frozen=True)
+class AddCase:
+    """One case of the published Add (8192 x 8192 half)."""
+
+    cores: int
+    tile: int
+    """Elements per tile."""
+    is_double: bool = False
+    is_bypass: bool = False
+    """L2 disabled for the two inputs."""
+    is_staggered: bool = False
+    """Operands 256 B apart in bank groups."""
+
+
+ADD_CASES = {
+    1: AddCase(cores=1, tile=4096),
+    2: AddCase(cores=48, tile=4096),
+    3: AddCase(cores=48, tile=16384),
+    4: AddCase(cores=48, tile=16384, is_double=True),
+    5: AddCase(cores=48, tile=16384, is_double=True, is_bypass=True),
+    6: AddCase(cores=48, tile=16256, is_double=True, is_bypass=True, is_staggered=True),
+}
+
+ADD_TASK_US = {1: 6909.6, 2: 306.58, 3: 268.5, 4: 264.02, 5: 187.68, 6: 184.52}
+"""Published task times on a 910B1."""
+
+
+def add_script(case: AddCase) -> str:
+    """All cores of one launch, rows dealt out evenly (the first cores take one more)."""
+    lines: list[str] = []
+    base, rest = divmod(ADD_ROWS, case.cores)
+    first_row = 0
+    for core in range(case.cores):
+        rows = base + (core < rest)
+        lines.append("core")
+        lines.extend(_add_core(case, first_row * ADD_COLUMNS, rows * ADD_COLUMNS))
+        first_row += rows
+    return "\n".join([*lines, ""])
+
+
+def _add_core(case: AddCase, first: int, elements: int) -> Iterator[str]:
+    tiles = -(-elements // case.tile)
+    buffers = 2 if case.is_double else 1
+    if case.is_double:
+        yield from (f"set {pipes} {buffer}" for pipes in (f"{V} {MTE2}", f"{MTE3} {V}") for buffer in range(2))
+    for index in range(tiles):
+        start = first + index * case.tile
+        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start), is_first=index == 0, is_last=index == tiles - 1)
+    if case.is_double:
+        yield from (f"wait {pipes} {buffer}" for pipes in (f"{V} {MTE2}", f"{MTE3} {V}") for buffer in range(2))
+
+
+def _add_tile(case: AddCase, buffer: int, start: int, count: int, *, is_first: bool, is_last: bool) -> Iterator[str]:
+    x, y, z = _add_addresses(case, buffer)
+    may_wait, may_set = case.is_double or not is_first, case.is_double or not is_last
+    if may_wait:
+        yield f"wait {V} {MTE2} {buffer}"
+    yield f"read {GM_X + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
+    yield f"read {GM_Y + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
+    yield f"set {MTE2} {V} {buffer}"
+    yield f"wait {MTE2} {V} {buffer}"
+    if may_wait:
+        yield f"wait {MTE3} {V} {buffer}"
+    yield f"vector {ADD} {F16} {z} {x} {y} {-(-count // 128)}"
+    if may_set:
+        yield f"set {V} {MTE2} {buffer}"
+    yield f"set {V} {MTE3} {buffer}"
+    yield f"wait {V} {MTE3} {buffer}"
+    yield f"write {GM_Z + 2 * start} 1 {2 * count} 0 0"
+    if may_set:
+        yield f"set {MTE3} {V} {buffer}"
+
+
+def _add_addresses(case: AddCase, buffer: int) -> tuple[int, int, int]:
+    """UB addresses of x, y, z of one buffer: 32 KiB slots in a row, or x and y 256 B out of step and z in another bank."""
+    slot, tile = 32768, 2 * case.tile
+    if not case.is_staggered:
+        base = 3 * slot * buffer
+        return base, base + slot, base + 2 * slot
+    x = 2 * slot * buffer
+    return x, x + tile, 4 * slot + tile * buffer
+
+
+@dataclass(frozen=True)
+class CopyScenario:
+    """One scenario of the published DataCopy example: rows x columns of half, read tile by tile by 48 cores."""
+
+    published_us: float
+    tile_rows: int
+    tile_columns: int
+    columns: int = 12288
+    repeats: int = 1
+    slices: int = 1
+    """Column ranges, each read `repeats` times before the next."""
+    note: str = ""
+    rows: int = 12288
+
+
+COPY_SCENARIOS = {
+    1: CopyScenario(548.16, 1, 64, note="1 x 128 B", rows=1536),
+    2: CopyScenario(220.77, 64, 64, note="64 x 128 B"),
+    3: CopyScenario(202.66, 64, 1024, note="64 x 2 KB"),
+    4: CopyScenario(259.05, 64, 1024, columns=12287, note="64 x 2 KB, unaligned rows"),
+    5: CopyScenario(816.05, 64, 1024, repeats=4, note="whole matrix 4 times"),
+    6: CopyScenario(354.56, 64, 1024, repeats=4, slices=4, note="quarters, 4 times each"),
+}
+"""Published MTE2 times (5 and 6: kernel times) on a 910B1. Scenario 1 is simulated on an eighth of the rows and scaled."""
+
+
+def copy_script(scenario: CopyScenario, cores: int = 48) -> str:
+    """Every core reads its own rows, tile by tile along the columns."""
+    lines: list[str] = []
+    rows = scenario.rows // cores
+    for core in range(cores):
+        lines.append("core")
+        lines.extend(_copy_core(scenario, core * rows, rows))
+    return "\n".join([*lines, ""])
+
+
+def _copy_core(scenario: CopyScenario, first_row: int, rows: int) -> Iterator[str]:
+    width = -(-scenario.columns // scenario.slices)
+    pitch = 2 * scenario.columns
+    for begin in range(0, scenario.columns, width):
+        end = min(begin + width, scenario.columns)
+        for _ in range(scenario.repeats):
+            for row in range(first_row, first_row + rows, scenario.tile_rows):
+                for column in range(begin, end, scenario.tile_columns):
+                    block = 2 * (min(column + scenario.tile_columns, end) - column)
+                    yield f"read {GM_X + row * pitch + 2 * column} {scenario.tile_rows} {block} {pitch - block} 0"
+
+
+BANK_SCENARIOS = {
+    1: (2390, 0x0, 0x10100, 0x20000, 1, 8),
+    2: (4167, 0x0, 0x4000, 0x10000, 1, 8),
+    3: (4167, 0x0, 0x10000, 0x14100, 1, 8),
+    4: (2389, 0x0, 0x10100, 0x4000, 1, 8),
+    5: (3751, 0x0, 0x10100, 0x4020, 1, 8),
+    6: (2390, 0x0, 0x10100, 0x10100, 1, 8),
+    7: (3584, 0x0, 0x10100, 0x10100, 0, 1),
+    8: (2389, 0x0, 0x10100, 0x10100, 0, 8),
+}
+"""Published 50 MHz ticks of 1000 Adds of 4096 floats; addresses of src0, src1, dst; block and repeat stride of src0."""
+
+
+def bank_cycles(scenario: int) -> float:
+    """Published cycles per Add at 1.85 GHz."""
+    return BANK_SCENARIOS[scenario][0] * 37 / 1000
+
+
+def bank_script(scenario: int) -> str:
+    """One Add of 64 repeats; the driver's `cost` prints its cycles."""
+    _, src0, src1, dst, blk, rep = BANK_SCENARIOS[scenario]
+    return f"strided {ADD} {F32} {dst} {src0} {src1} 64 {blk} {rep} 1 8 1 8\ncost\n"
