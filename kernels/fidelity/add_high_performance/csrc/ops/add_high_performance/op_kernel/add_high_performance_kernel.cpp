@@ -30,8 +30,11 @@ static AddLayout LayoutInSequence(uint32_t tileBytes, uint32_t buffers, bool isL
     return layout;
 }
 
-/* Each operand in a 64 KiB bank of its own, so that reads and writes never meet; x and y differ by 256 modulo 512, so that the two reads do not either. */
-static AddLayout LayoutWithoutConflicts() { return {32 * kKiB - 512, 2, true, {0, 32 * kKiB}, {64 * kKiB + 256, 96 * kKiB + 256}, {128 * kKiB, 160 * kKiB}}; }
+/* x and y of a tile are half a bank group cycle apart (256 modulo 512), so that the two reads do not meet; z lies in a bank of its own, away from both. */
+static AddLayout LayoutWithoutConflicts() {
+    constexpr uint32_t kTile = 32 * kKiB - 256;
+    return {kTile, 2, true, {0, 64 * kKiB}, {kTile, 64 * kKiB + kTile}, {128 * kKiB, 128 * kKiB + kTile}};
+}
 
 static AddLayout LayoutOf(int64_t variant) {
     switch (variant) {
@@ -50,9 +53,12 @@ static AddLayout LayoutOf(int64_t variant) {
 
 class AddHighPerformance {
 public:
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, const AddLayout &layout) {
-        const int64_t start = perBlock * AscendC::GetBlockIdx();
-        length_ = elements - start < perBlock ? elements - start : perBlock;
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t rows, int64_t columns, const AddLayout &layout) {
+        const int64_t block = AscendC::GetBlockIdx();
+        const int64_t even = rows / AscendC::GetBlockNum();
+        const int64_t left = rows % AscendC::GetBlockNum();  // the first blocks take one row more
+        const int64_t start = (even * block + (block < left ? block : left)) * columns;
+        length_ = (even + (block < left ? 1 : 0)) * columns;
         layout_ = layout;
         x_.SetGlobalBuffer((__gm__ half *)x + start, length_);
         y_.SetGlobalBuffer((__gm__ half *)y + start, length_);
@@ -106,19 +112,17 @@ private:
     int64_t length_;
 };
 
-__global__ __aicore__ void add_high_performance(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t elements, int64_t perBlock, AddLayout layout) {
+__global__ __aicore__ void add_high_performance(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t rows, int64_t columns, AddLayout layout) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     AscendC::InitSocState();
     AddHighPerformance kernel;
-    kernel.Init(x, y, z, elements, perBlock, layout);
+    kernel.Init(x, y, z, rows, columns, layout);
     kernel.Process();
     AscendC::PipeBarrier<PIPE_ALL>();
 }
 
-void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t elements, int64_t variant, void *stream) {
-    constexpr int64_t kGranule = 512 / sizeof(half);
+void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t rows, int64_t columns, int64_t variant, void *stream) {
     const int64_t cores = platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv();
-    const int64_t perBlock = ((elements + cores - 1) / cores + kGranule - 1) / kGranule * kGranule;
-    const uint32_t blocks = (elements + perBlock - 1) / perBlock;
-    add_high_performance<<<blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, (GM_ADDR)z, elements, perBlock, LayoutOf(variant));
+    const uint32_t blocks = rows < cores ? rows : cores;
+    add_high_performance<<<blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, (GM_ADDR)z, rows, columns, LayoutOf(variant));
 }

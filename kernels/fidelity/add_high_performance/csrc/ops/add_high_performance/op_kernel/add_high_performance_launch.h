@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/* z[i] = x[i] + y[i] for `elements` (a multiple of 256) float16 values in device memory; `variant` is 2 to 6, see README.md. */
-void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t elements, int64_t variant, void *stream);
+/* z = x + y, dense float16 matrices in device memory with a multiple of 16 columns; `variant` is 2 to 6, see README.md. */
+void LaunchAddHighPerformance(void *x, void *y, void *z, int64_t rows, int64_t columns, int64_t variant, void *stream);
 
 #endif  // ADD_HIGH_PERFORMANCE_LAUNCH_H

@@ -15,16 +15,17 @@ at::Tensor add_high_performance_npu(const at::Tensor &x, const at::Tensor &y, in
     TORCH_CHECK(x.sizes() == y.sizes(), "x has shape ", x.sizes(), ", y has ", y.sizes());
     TORCH_CHECK(x.scalar_type() == at::kHalf && y.scalar_type() == at::kHalf, "x and y must be float16");
     TORCH_CHECK(x.is_contiguous() && y.is_contiguous(), "x and y must be contiguous");
-    TORCH_CHECK(x.numel() > 0 && x.numel() % 256 == 0, "x has ", x.numel(), " elements, expected a multiple of 256");
+    TORCH_CHECK(x.dim() == 2 && x.numel() > 0 && x.size(1) % 16 == 0, "x has shape ", x.sizes(), ", expected a matrix with a multiple of 16 columns");
     TORCH_CHECK(variant >= 2 && variant <= 6, "variant is ", variant, ", expected 2 to 6");
     auto z = at::empty_like(x);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     void *first = x.data_ptr();
     void *second = y.data_ptr();
     void *sum = z.data_ptr();
-    const int64_t elements = x.numel();
+    const int64_t rows = x.size(0);
+    const int64_t columns = x.size(1);
     at_npu::native::OpCommand::RunOpApi("AddHighPerformance", [=]() -> int {
-        LaunchAddHighPerformance(first, second, sum, elements, variant, stream);
+        LaunchAddHighPerformance(first, second, sum, rows, columns, variant, stream);
         return 0;
     });
     return z;
