@@ -2,23 +2,32 @@
  * How one elementwise operator is spread over the vector cores and cut into tiles; host code.
  *
  * Goals, in this order: every core gets the same amount; a core starts at a multiple of 512 bytes, the burst that global memory likes best; a tile fills
- * the unified buffer (long transfers and few instructions), but a core has a few tiles so that load, compute and store overlap; small inputs use fewer
- * cores, because starting a core costs time too.
+ * the unified buffer (long transfers, few instructions), but a core has a few tiles so that load, compute and store overlap; and no core is started that
+ * costs more than it saves. Cores start one after another, so c of them delay the last by k c, while the work W takes W / c: the sum is least at
+ * c = sqrt(W / k), and W / k is the number of elements over those that one core computes while another one starts.
  */
 #ifndef QUICKSTART_TILING_H
 #define QUICKSTART_TILING_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "platform/platform_ascendc.h"
 
 namespace quickstart {
 
-constexpr int64_t kBurstBytes = 512;         // largest burst of the memory engine
-constexpr int64_t kMinBytesPerCore = 16384;  // below this another core costs more than it saves
-constexpr int64_t kMinTileBytes = 8192;      // below this the set-up of a transfer outweighs the overlap it allows
-constexpr int64_t kTilesToOverlap = 4;       // enough to keep load, compute and store busy at once
+constexpr int64_t kBurstBytes = 512;     // largest burst of the memory engine
+constexpr int64_t kMinTileBytes = 8192;  // below this the set-up of a transfer outweighs the overlap it allows
+constexpr int64_t kTilesToOverlap = 3;   // enough to keep load, compute and store busy at once
+
+/* What the tiling has to know of a kernel. */
+struct KernelTraits {
+    int64_t elementBytes;       // in global memory
+    int64_t bufferBytes;        // kept in the unified buffer per element of a tile
+    int64_t fixedBytes;         // kept there besides
+    int64_t elementsPerLaunch;  // what one core computes in the time that starting another one takes, about 0.1 us
+};
 
 struct Tiling {
     uint32_t blocks;   // vector cores used
@@ -38,14 +47,17 @@ inline int64_t UnifiedBufferBytes() {
     return static_cast<int64_t>(bytes);
 }
 
-/* `bufferBytes` is what the kernel keeps in the unified buffer per element of a tile, `fixedBytes` what it keeps besides. */
-inline Tiling PlanTiling(int64_t elements, int64_t elementBytes, int64_t bufferBytes, int64_t fixedBytes) {
-    const int64_t granule = kBurstBytes / elementBytes;
-    const int64_t cores = std::clamp<int64_t>(elements * elementBytes / kMinBytesPerCore, 1, VectorCores());
-    const int64_t perBlock = RoundUp(CeilDiv(elements, cores), granule);
-    const int64_t largestTile = (UnifiedBufferBytes() - fixedBytes) / bufferBytes / granule * granule;
-    const int64_t worthwhile = std::clamp<int64_t>(perBlock * elementBytes / kMinTileBytes, 1, kTilesToOverlap);
-    const int64_t tiles = std::max(CeilDiv(perBlock, largestTile), worthwhile);
+inline int64_t WorthwhileCores(int64_t elements, int64_t elementsPerLaunch) {
+    const auto cores = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(elements) / static_cast<double>(elementsPerLaunch))));
+    return std::clamp<int64_t>(cores, 1, VectorCores());
+}
+
+inline Tiling PlanTiling(int64_t elements, const KernelTraits &kernel) {
+    const int64_t granule = kBurstBytes / kernel.elementBytes;
+    const int64_t perBlock = RoundUp(CeilDiv(elements, WorthwhileCores(elements, kernel.elementsPerLaunch)), granule);
+    const int64_t largestTile = (UnifiedBufferBytes() - kernel.fixedBytes) / kernel.bufferBytes / granule * granule;
+    const int64_t overlapping = std::clamp<int64_t>(perBlock * kernel.elementBytes / kMinTileBytes, 1, kTilesToOverlap);
+    const int64_t tiles = std::max(CeilDiv(perBlock, largestTile), overlapping);
     const int64_t perTile = std::min(RoundUp(CeilDiv(perBlock, tiles), granule), largestTile);
     return {static_cast<uint32_t>(CeilDiv(elements, perBlock)), perBlock, static_cast<uint32_t>(perTile)};
 }

@@ -19,6 +19,7 @@ public:
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
     /* Unified buffer per element of a tile: the queues' buffers, and a float32 copy for the 16-bit types. */
     static constexpr int64_t kBytesPerElement = 2 * kBuffers * sizeof(T) + (kIsFloat ? 0 : sizeof(float));
+    static constexpr int64_t kElementsPerLaunch = 2000;  // six vector cycles per 64 elements
 
     __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile, float factor, float offset) {
         const int64_t start = perBlock * AscendC::GetBlockIdx();
@@ -28,6 +29,7 @@ public:
         offset_ = offset;
         x_.SetGlobalBuffer((__gm__ T *)x + start, length_);
         y_.SetGlobalBuffer((__gm__ T *)y + start, length_);
+        x_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
         pipe_.InitBuffer(in_, kBuffers, perTile * sizeof(T));
         pipe_.InitBuffer(out_, kBuffers, perTile * sizeof(T));
         if constexpr (!kIsFloat) {
@@ -115,7 +117,7 @@ __global__ __aicore__ void exp_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, in
 
 template <typename T>
 static void LaunchTyped(void *x, void *y, int64_t elements, float factor, float offset, void *stream) {
-    const auto tiling = quickstart::PlanTiling(elements, sizeof(T), ExpKernel<T>::kBytesPerElement, 0);
+    const auto tiling = quickstart::PlanTiling(elements, {sizeof(T), ExpKernel<T>::kBytesPerElement, 0, ExpKernel<T>::kElementsPerLaunch});
     exp_kernel<T><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, tiling.perBlock, tiling.perTile, factor, offset);
 }
 

@@ -22,6 +22,7 @@ public:
     /* float32 tensors besides the queues' buffers: the polynomial's, and for the 16-bit types also x and y. */
     static constexpr int32_t kWorkTensors = (kIsTanh ? 0 : 1) + (kIsFloat ? 0 : 2);
     static constexpr int64_t kBytesPerElement = 2 * kBuffers * sizeof(T) + kWorkTensors * sizeof(float);
+    static constexpr int64_t kElementsPerLaunch = kIsTanh ? 850 : 550;  // 15 and 24 vector cycles per 64 elements
 
     __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, int64_t perBlock, uint32_t perTile) {
         const int64_t start = perBlock * AscendC::GetBlockIdx();
@@ -29,6 +30,7 @@ public:
         perTile_ = perTile;
         x_.SetGlobalBuffer((__gm__ T *)x + start, length_);
         y_.SetGlobalBuffer((__gm__ T *)y + start, length_);
+        x_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
         pipe_.InitBuffer(in_, kBuffers, perTile * sizeof(T));
         if constexpr (!kIsFloat) {
             pipe_.InitBuffer(out_, kBuffers, perTile * sizeof(T));
@@ -126,7 +128,7 @@ __global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, i
 template <typename T, bool kIsTanh>
 static void LaunchForm(void *x, void *y, int64_t elements, void *stream) {
     using Kernel = GeluKernel<T, kIsTanh>;
-    const auto tiling = quickstart::PlanTiling(elements, sizeof(T), Kernel::kBytesPerElement, Kernel::kPadBytes);
+    const auto tiling = quickstart::PlanTiling(elements, {sizeof(T), Kernel::kBytesPerElement, Kernel::kPadBytes, Kernel::kElementsPerLaunch});
     gelu_kernel<T, kIsTanh><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, elements, tiling.perBlock, tiling.perTile);
 }
 
