@@ -32,19 +32,6 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_GET_CAPACITY, "InitBuffer"},
 };
 
-const char *fault_api(uint8_t fault) {
-    switch (fault) {
-        case VNPU_FAULT_UB_OVERFLOW:
-        case VNPU_FAULT_BUFFER_LIMIT: return "InitBuffer";
-        case VNPU_FAULT_QUEUE_EMPTY: return "AllocTensor";
-        case VNPU_FAULT_QUEUE_FULL: return "EnQue";
-        case VNPU_FAULT_NOTHING_QUEUED: return "DeQue";
-        case VNPU_FAULT_DOUBLE_FREE: return "FreeTensor";
-        case VNPU_FAULT_NO_EVENT_ID: return "AllocEventID";
-        default: return "";
-    }
-}
-
 }  // namespace
 
 Place place_of(const vnpu_record &record) {
@@ -53,13 +40,13 @@ Place place_of(const vnpu_record &record) {
     place.line = record.line;
     place.opcode = record.opcode;
     place.flags = record.flags;
-    place.fault = record.opcode == VNPU_OP_FAULT ? static_cast<uint8_t>(record.p[0]) : 0;
+    if (record.opcode == VNPU_OP_FAULT) place.api = reinterpret_cast<const char *>(record.src0.addr);
     return place;
 }
 
 std::string api_name(const Place &place) {
     if (place.opcode == VNPU_OP_NONE) return "";
-    if (place.opcode == VNPU_OP_FAULT) return fault_api(place.fault);
+    if (place.opcode == VNPU_OP_FAULT) return place.api ? place.api : "";
     if (place.flags & VNPU_F_QUEUE) {
         if (place.opcode == VNPU_OP_SET_FLAG) return "EnQue/FreeTensor";
         if (place.opcode == VNPU_OP_WAIT_FLAG) return "DeQue/AllocTensor";

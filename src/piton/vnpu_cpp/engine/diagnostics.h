@@ -26,7 +26,7 @@ struct Place {
     uint32_t line = 0;
     uint16_t opcode = VNPU_OP_NONE;
     uint8_t flags = 0;
-    uint8_t fault = 0;  // enum vnpu_fault when opcode is VNPU_OP_FAULT
+    const char *api = nullptr;  // told by the framework classes with a fault
 };
 
 Place place_of(const vnpu_record &record);

@@ -11,15 +11,8 @@ namespace {
 
 bool is_vector(uint16_t opcode) { return opcode >= VNPU_OP_ADD && opcode <= VNPU_OP_DUPLICATE; }
 
-// A register write: ordered by the hardware, one issue slot.
-void charge_register(Core &core, const vnpu_record &record) {
-    TraceEntry entry;
-    entry.pipe = VNPU_PIPE_S;
-    entry.cycles = 1;
-    entry.opcode = record.opcode;
-    entry.line = record.line;
-    core.append(entry);
-}
+// What costs time and touches no memory: register writes, which the hardware orders, and the set-up of a TPipe.
+void charge(Core &core, const vnpu_record &record) { core.append(cost_of(core.launch.chip, record, 0, 0)); }
 
 void set_register(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
@@ -32,7 +25,7 @@ void set_register(Core &core, const vnpu_record &record) {
         default:
             if (record.p[0] != 0) refuse(core, record);  // atomic stores
     }
-    charge_register(core, record);
+    charge(core, record);
 }
 
 uint64_t capacity(const Core &core, uint32_t space) {
@@ -74,9 +67,9 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_ATOMIC:
         case VNPU_OP_SET_PAD_VALUE: return set_register(core, record);
         case VNPU_OP_BUFFER_INIT: return buffer_init(core, record);
+        case VNPU_OP_PIPE_BEGIN: return charge(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
-        case VNPU_OP_PIPE_BEGIN:
         case VNPU_OP_PIPE_END: return;  // order comes from the flags and barriers these classes issue
         case VNPU_OP_FAULT: framework_fault(core, record);
         default: refuse(core, record);

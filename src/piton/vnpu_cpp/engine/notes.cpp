@@ -31,7 +31,7 @@ Fault fault_of(const vnpu_record &record) {
         case VNPU_FAULT_NO_EVENT_ID:
             return {"flag_misuse", std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]), {{"from", a}, {"to", b}}};
         case VNPU_FAULT_BAD_ARGUMENT:
-            return {"bad_parameter", "argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range", {{"argument", a}, {"value", scalar}}};
+            return {"bad_parameter", api_name(place_of(record)) + ": argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range", {{"argument", a}, {"value", scalar}}};
         default: return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
     }
 }

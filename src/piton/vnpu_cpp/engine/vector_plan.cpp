@@ -30,6 +30,8 @@ void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
     if (!(record.flags & VNPU_F_SET_MASK)) return;
     mask.bits[0] = record.mask[0];
     mask.bits[1] = record.mask[1];
+    // A mask given as a number of lanes is that number in counter mode (p[2] tells, p[1] is it).
+    if (mask.is_counter && record.p[2]) mask.bits[0] = record.p[1];
 }
 
 uint32_t widest(const VectorPlan &plan) { return std::max({plan.bytes[0], plan.bytes[1], plan.bytes[2]}); }
