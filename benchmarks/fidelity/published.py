@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from timing_driver import ADD, F16, F32, MTE2, MTE3, V
+from timing_driver import ADD, CAST, F16, F32, MTE2, MTE3, V
 
 GM_X, GM_Y, GM_Z = 0x200000000000, 0x200010000000, 0x200020000000
 """Device addresses of two inputs and the output, 256 MiB apart."""
@@ -166,3 +166,59 @@ def bank_script(scenario: int) -> str:
     """One Add of 64 repeats; the driver's `cost` prints its cycles."""
     _, src0, src1, dst, blk, rep = BANK_SCENARIOS[scenario]
     return f"strided {ADD} {F32} {dst} {src0} {src1} 64 {blk} {rep} 1 8 1 8\ncost\n"
+
+
+@dataclass(frozen=True)
+class SmallCast:
+    """A measured whole kernel of a few microseconds: elements cast from one width to another by so many blocks."""
+
+    published_us: float
+    blocks: int
+    elements: int
+    in_bytes: int
+    out_bytes: int
+
+
+SMALL_CASTS = (
+    SmallCast(1.21, 1, 1, 4, 8),
+    SmallCast(1.41, 2, 1031, 1, 4),
+    SmallCast(1.57, 3, 1031, 8, 4),
+    SmallCast(1.72, 4, 4096, 2, 4),
+    SmallCast(2.50, 16, 16384, 4, 2),
+    SmallCast(3.20, 16, 16384, 2, 4),
+    SmallCast(6.44, 46, 129280, 2, 4),
+    SmallCast(7.24, 48, 196608, 2, 4),
+    SmallCast(7.54, 48, 786432, 2, 4),
+    SmallCast(7.28, 48, 1048576, 4, 2),
+    SmallCast(11.75, 48, 2097152, 4, 2),
+    SmallCast(18.57, 48, 4194304, 4, 2),
+)
+"""910B1 casts from the whole-kernel tables that msopmodeling ships (medians); how the vendor's kernel tiles them is not published."""
+
+
+def small_script(cast: SmallCast, tile: int = 8192) -> str:
+    """The plainest kernel for it: an even split, one queue in and out with two buffers, tiles of 8192 elements."""
+    lines: list[str] = []
+    share = -(-cast.elements // cast.blocks)
+    for block in range(cast.blocks):
+        count = max(0, min(share, cast.elements - block * share))
+        lines += ["core", "setup"]
+        for index, start in enumerate(range(0, count, tile)):
+            lines.extend(_cast_tile(cast, block * share + start, min(tile, count - start), index))
+    return "\n".join([*lines, ""])
+
+
+def _cast_tile(cast: SmallCast, start: int, count: int, index: int) -> Iterator[str]:
+    buffer = index % 2
+    source, target = 32768 * buffer, 65536 + 32768 * buffer
+    if index >= 2:
+        yield f"wait {V} {MTE2} {buffer}"
+    yield f"read {GM_X + cast.in_bytes * start} 1 {cast.in_bytes * count} 0 0"
+    yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
+    if index >= 2:
+        yield f"wait {MTE3} {V} {buffer}"
+    yield f"vector {CAST} {F32} {target} {source} -1 {-(-count // 64)}"
+    yield f"set {V} {MTE2} {buffer}"
+    yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
+    yield f"write {GM_Z + cast.out_bytes * start} 1 {cast.out_bytes * count} 0 0"
+    yield f"set {MTE3} {V} {buffer}"

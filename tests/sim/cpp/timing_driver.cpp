@@ -9,6 +9,7 @@
  *   read ADDR BLOCKS BYTES GAP BYPASS | write ...   made by cost_of from a DataCopyPad record
  *   vector OPCODE DTYPE DST SRC0 SRC1 REPEATS (SRC1 < 0: unary) | strided ... BLK0 REP0 BLK1 REP1 BLKD REPD
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
+ *   setup                                     the construction of a TPipe
  *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync | crossset PIPE ID | crosswait ID
  * Commands:
  *   launch    replay the cores given since the last launch     repeat    the same cores once more
@@ -53,16 +54,17 @@ private:
         else if (name == "kind") words >> trace_.core_kind;
         else if (name == "copy") std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
         else return false;
-        is_launched_ = name == "launch" || name == "repeat";
         return true;
     }
 
     void next_core() {
         if (is_launched_) trace_.cores.clear();
+        is_launched_ = false;
         trace_.cores.emplace_back();
     }
 
     void launch() {
+        is_launched_ = true;
         try {
             print(replay(*chip_, trace_, *memory_));
         } catch (const std::runtime_error &error) {
@@ -94,6 +96,7 @@ private:
         if (name == "read" || name == "write") return transfer(name == "read", words);
         if (name == "vector" || name == "strided") return vector(name == "strided", words);
         if (name == "load" || name == "store") return scalar(name == "load", words);
+        if (name == "setup") return setup();
         return plain(name, words);
     }
 
@@ -145,6 +148,12 @@ private:
         if (is_strided)
             for (vnpu_operand *operand : {&r.src0, &r.src1, &r.dst}) operand->blk = static_cast<uint16_t>(number(words)), operand->rep = static_cast<uint16_t>(number(words));
         return cost_of(*chip_, r, repeats, static_cast<uint64_t>(repeats) * 64);
+    }
+
+    TraceEntry setup() {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_PIPE_BEGIN;
+        return cost_of(*chip_, r, 0, 0);
     }
 
     TraceEntry scalar(bool is_load, std::istringstream &words) {

@@ -5,18 +5,18 @@
 namespace vnpu {
 namespace {
 
-uint64_t sectors(uint8_t mask) { return static_cast<uint64_t>(__builtin_popcount(mask)) * kSectorBytes; }
+uint64_t bytes_of(uint32_t mask) { return static_cast<uint64_t>(__builtin_popcount(mask)) * kLineBytes; }
 
-uint8_t mask_of(uint64_t first_byte, uint64_t last_byte) {
-    const uint64_t first = first_byte % kPageBytes / kSectorBytes, last = last_byte % kPageBytes / kSectorBytes;
-    return static_cast<uint8_t>((0xffu << first) & (0xffu >> (7 - last)));
+uint32_t mask_of(uint64_t first_byte, uint64_t last_byte) {
+    const uint64_t first = first_byte % kPageBytes / kLineBytes, last = last_byte % kPageBytes / kLineBytes;
+    return (~0u << first) & (~0u >> (31 - last));
 }
 
 }  // namespace
 
 L2::L2(uint64_t bytes) : pages_(std::max<uint64_t>(1, bytes / kPageBytes) + 1) { slots_.reserve(pages_.size()); }
 
-// Calls visit(page number, sector mask) for every page of the range.
+// Calls visit(page number, line mask) for every page of the range.
 template <typename Visit> void L2::for_pages(uint64_t addr, uint64_t bytes, Visit visit) {
     const uint64_t last = addr + bytes - 1;
     for (uint64_t number = addr / kPageBytes; bytes != 0 && number <= last / kPageBytes; ++number)
@@ -24,29 +24,29 @@ template <typename Visit> void L2::for_pages(uint64_t addr, uint64_t bytes, Visi
 }
 
 void L2::read(uint64_t addr, uint64_t bytes, bool is_bypass, L2Traffic &traffic) {
-    for_pages(addr, bytes, [&](uint64_t number, uint8_t mask) {
+    for_pages(addr, bytes, [&](uint64_t number, uint32_t mask) {
         const uint32_t slot = is_bypass ? find(number) : find_or_allocate(number, traffic);
-        const uint8_t hits = slot == 0 ? 0 : pages_[slot].valid & mask;
-        traffic.hit_bytes += sectors(hits);
-        traffic.miss_bytes += sectors(static_cast<uint8_t>(mask & ~hits));
+        const uint32_t hits = slot == 0 ? 0 : pages_[slot].valid & mask;
+        traffic.hit_bytes += bytes_of(hits);
+        traffic.miss_bytes += bytes_of(mask & ~hits);
         if (!is_bypass) pages_[slot].valid |= mask;
     });
 }
 
 void L2::write(uint64_t addr, uint64_t bytes, bool is_bypass, L2Traffic &traffic) {
-    for_pages(addr, bytes, [&](uint64_t number, uint8_t mask) {
+    for_pages(addr, bytes, [&](uint64_t number, uint32_t mask) {
         const uint32_t slot = is_bypass ? find(number) : find_or_allocate(number, traffic);
         Page &page = pages_[slot];
         if (!is_bypass) {
             page.valid |= mask;
             page.dirty |= mask;
-            traffic.hit_bytes += sectors(mask);
+            traffic.hit_bytes += bytes_of(mask);
             return;
         }
-        traffic.miss_bytes += sectors(mask);
+        traffic.miss_bytes += bytes_of(mask);
         if (slot == 0) return;
-        page.valid &= static_cast<uint8_t>(~mask);
-        page.dirty &= static_cast<uint8_t>(~mask);
+        page.valid &= ~mask;
+        page.dirty &= ~mask;
     });
 }
 
@@ -72,7 +72,7 @@ uint32_t L2::find_or_allocate(uint64_t number, L2Traffic &traffic) {
 uint32_t L2::free_slot(L2Traffic &traffic) {
     if (used_ + 1 < pages_.size()) return ++used_;
     const uint32_t oldest = pages_[0].newer;
-    traffic.evicted_bytes += sectors(pages_[oldest].dirty);
+    traffic.evicted_bytes += bytes_of(pages_[oldest].dirty);
     slots_.erase(pages_[oldest].number);
     unlink(oldest);
     return oldest;
