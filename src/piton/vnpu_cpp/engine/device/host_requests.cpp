@@ -1,5 +1,6 @@
 /* The host's half of the server: everything here deals with requests of untrusted code. */
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -155,12 +156,14 @@ void Server::load_library() {
 void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
     LoggedLaunch launch{kernel.title && *kernel.title ? kernel.title : kernel.name, false, blocks, {}};
     set_running_kernel(launch.kernel);
+    const auto start = std::chrono::steady_clock::now();
     try {
         launch.report = engine_->launch(kernel, arguments.data(), blocks);
     } catch (const std::exception &error) {
         violation(launch.kernel, "device_exception", std::string("the kernel ended with an exception: ") + error.what());
     }
     set_running_kernel("");
+    log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool is_cut = launch.report.is_cut;
     log_.add(std::move(launch));
     if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");

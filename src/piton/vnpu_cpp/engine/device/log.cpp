@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace vnpu::device {
@@ -93,6 +94,11 @@ std::string write_launch(const LoggedLaunch &launch) {
         .done();
 }
 
+bool has_violation(const LoggedLaunch &launch) {
+    const auto &found = launch.report.diagnostics;
+    return std::any_of(found.begin(), found.end(), [](const Diagnostic &diagnostic) { return !diagnostic.is_finding; });
+}
+
 std::string write_notice(const Notice &notice) { return Json('{').text("cause", notice.cause).text("message", notice.message).done(); }
 
 }  // namespace
@@ -101,7 +107,7 @@ void Log::add(LoggedLaunch launch) {
     ++launch_count;
     total_cycles += launch.report.timing.cycles;
     is_cut = is_cut || launch.report.is_cut;
-    if (launches.size() < kMaxLaunches || !launch.report.diagnostics.empty()) launches.push_back(std::move(launch));
+    if (launches.size() < kMaxLaunches || (has_violation(launch) && launches.size() < 2 * kMaxLaunches)) launches.push_back(std::move(launch));
 }
 
 void Log::add(const std::string &cause, const std::string &message) {
@@ -118,6 +124,7 @@ std::string Log::json() const {
         .number("host_to_device_bytes", host_to_device_bytes)
         .number("device_to_host_bytes", device_to_host_bytes)
         .number("device_to_device_bytes", device_to_device_bytes)
+        .number("launch_seconds", launch_seconds)
         .flag("is_cut", is_cut)
         .done();
 }

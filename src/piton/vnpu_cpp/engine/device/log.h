@@ -35,6 +35,7 @@ struct Log {
     uint64_t host_to_device_bytes = 0;
     uint64_t device_to_host_bytes = 0;
     uint64_t device_to_device_bytes = 0;
+    double launch_seconds = 0;  // wall-clock time spent in launches; no verdict depends on it, it tells a slow simulation from a hanging host
     bool is_cut = false;
 
     void add(LoggedLaunch launch);
