@@ -115,3 +115,7 @@ def run() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    run()

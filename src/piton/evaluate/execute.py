@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
@@ -69,8 +71,9 @@ class CaseLane:
         try:
             result = self._evaluate(task)
         except EvaluatorError as error:
-            result = void_case(task.operator, task.case, str(error))
-            self._close_session()
+            result = self._void(task, str(error))
+        except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
+            result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}))
         if not self._is_interrupted:  # killed processes look like a crash of the submission: such a result is nobody's
             self._shared.finished(task, result)
@@ -96,12 +99,21 @@ class CaseLane:
             checks, failures = _check(task, data, execution, shared)
         return conclude(task, execution, checks, [*execution.outcomes, *failures], anchors)
 
+    def _void(self, task: CaseTask, reason: str) -> CaseResult:
+        self._close_session()  # whatever state it is in, the next case must not see it
+        return void_case(task.operator, task.case, reason)
+
     def _open(self, task: CaseTask) -> Session:
-        if self._session is None or self._session[0] != task.operator.name:
+        kept = self._session
+        if kept is None or kept[0] != task.operator.name:
             self._close_session()
             place = self._shared.place
-            self._session = (task.operator.name, place.target.device.open(self._shared.submission, task.operator, task.build, place.runner))
-        return self._session[1]
+            kept = (task.operator.name, place.target.device.open(self._shared.submission, task.operator, task.build, place.runner))
+            self._session = kept
+        if self._is_interrupted:  # `interrupt` sets this before it looks for a session, so one of the two closes it
+            self._close_session()
+            raise EvaluatorError("the run is being stopped")
+        return kept[1]
 
     def _close_session(self) -> None:
         session, self._session = self._session, None
@@ -150,6 +162,13 @@ def conclude(task: CaseTask, execution: Execution, checks: list[OutputCheck], ou
         copies=execution.copies,
         findings=execution.findings,
     )
+
+
+def _describe(error: Exception) -> str:
+    """Type, message and the innermost place of an exception."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
 
 
 def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:

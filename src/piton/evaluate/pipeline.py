@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,11 +27,13 @@ from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
-from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.policy import Bounds, EvaluationRequest
 from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, StageFinished, StageStarted, ignore, one_at_a_time
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.selection import select
 from piton.evaluate.timing import AnchorBook
+from piton.targets.null import NAME as NULL
+from piton.targets.null import NullTarget
 
 Finished = dict[tuple[str, str], CaseResult]
 
@@ -41,9 +44,8 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     A failure of the submission is in the report; so is what we could not evaluate (void), which makes the report incomplete.
     """
     from piton.evaluate.sandbox import make_runner
-    from piton.targets.registry import resolve_target
 
-    target = resolve_target(request.target, Path(request.cache_dir))
+    target = open_target(request)
     runner = make_runner()
     try:
         return evaluate_on(target, runner, request, events)
@@ -65,6 +67,15 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         finished |= run_tasks(place, subject, journal, tasks)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     return assemble_report(subject, builds, finished, environment)
+
+
+def open_target(request: EvaluationRequest) -> Target:
+    """The target of that name. Raises UsageError for one that Piton does not have."""
+    if request.target == NULL:
+        return NullTarget()
+    from piton.targets.registry import resolve_target
+
+    return resolve_target(request.target, request.cache_dir)
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
@@ -153,7 +164,7 @@ def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask]) -> 
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))
-    store = TensorStore(cache / "golden", request.bounds.golden_cache_bytes)
+    store = TensorStore(cache / "golden", _golden_cap_bytes(cache, request.bounds))
     settings = GoldenSettings(suite.version, request.seed, (suite.root,), request.bounds.golden_deadline_s)
     ahead = [(task.operator, task.case) for task in tasks]
     baselines = _baselines(place, suite, ValueStore(cache / "baselines"))
@@ -165,6 +176,12 @@ def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask]) -> 
             yield goldens, anchors, guard
         finally:
             anchors.close()
+
+
+def _golden_cap_bytes(cache: Path, bounds: Bounds) -> int:
+    """The cap of the request, but never more than half of what the disk has left."""
+    cache.mkdir(parents=True, exist_ok=True)
+    return min(bounds.golden_cache_bytes, shutil.disk_usage(cache).free // 2)
 
 
 def _golden_workers(jobs: int) -> int:
