@@ -12,6 +12,7 @@ from piton.anchors import choose_baseline, has_formula, t_hw
 from piton.anchors.elementwise import exp_silicon, gelu_silicon
 from piton.anchors.work import Work, unit_times_us
 from piton.catalog import load_suite
+from piton.catalog.hardware import load_hardware
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import FormatError
@@ -75,7 +76,7 @@ def published_rows() -> list[dict[str, str]]:
 @pytest.mark.parametrize("row", published_rows(), ids=lambda row: f"{row['operator']}-{row['case_id']}")
 def test_the_convention_block_reproduces_the_published_anchor(row: dict[str, str]) -> None:
     case = case_of(row["operator"], tuple(json.loads(row["shape"])), DType(row["dtype"]), json.loads(row["attributes"]))
-    anchor = t_hw(operator(case.operator), case, CHIP, block="convention")
+    anchor = t_hw(operator(case.operator), case, load_hardware("ascend910b2"), block="convention")
     assert anchor is not None
     assert anchor.value_us == pytest.approx(float(row["t_hw_us"]), rel=0.005, abs=0.006)
 

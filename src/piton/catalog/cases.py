@@ -156,11 +156,7 @@ def _check_header(names: list[str], path: Path, is_strict: bool) -> None:
 
 
 def _csv_row(raw: dict[str | Any, Any], where: str) -> _Row:
-    if None in raw or None in raw.values():
-        problem = "more cells than columns" if None in raw else "fewer cells than columns"
-        raise FormatError(problem, found=show(raw.get(None, "a short row")), where=where, action="quote cells that contain commas")
-    if any("\n" in text for text in raw.values()):
-        raise FormatError("a cell with a line break", found=show(next(text for text in raw.values() if "\n" in text)), where=where, action="close the quotes")
+    _check_cells(raw, where)
     cells = {name: _cell(name, text, where) for name, text in raw.items() if text.strip() or name not in _CELL_COLUMNS}
     try:
         return _Row(CaseForm.model_validate(cells), where)
@@ -169,6 +165,15 @@ def _csv_row(raw: dict[str | Any, Any], where: str) -> _Row:
         column = str(first["loc"][0])
         found = "an empty cell" if first["type"] == "missing" else show(first["input"])
         raise FormatError(f"column {column} is wrong", expected=first["msg"], found=found, where=where, action="correct the cell") from error
+
+
+def _check_cells(raw: dict[str | Any, Any], where: str) -> None:
+    broken = next((text for text in raw.values() if isinstance(text, str) and "\n" in text), None)
+    if broken is not None:  # a quote that is never closed swallows the rows after it
+        raise FormatError("a cell with a line break", expected="one row per line", found=show(broken), where=where, action="close the quotes")
+    if None in raw or None in raw.values():
+        problem = "more cells than columns" if None in raw else "fewer cells than columns"
+        raise FormatError(problem, found=show(raw.get(None, "a short row")), where=where, action="quote cells that contain commas")
 
 
 def _cell(name: str, text: str, where: str) -> Any:

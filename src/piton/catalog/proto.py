@@ -49,10 +49,10 @@ class AttrForm(Form):
 
 
 class DegenerateForm(Form):
-    """A case that cannot reject one impostor, with a sibling that does (ours; see docs/formats.md)."""
+    """A case that cannot reject some impostors, with a sibling that does (ours; see docs/formats.md)."""
 
     case: str
-    impostor: str
+    impostors: tuple[str, ...]
     sibling: str
     reason: str
 
@@ -79,10 +79,10 @@ class Degenerate(Frozen):
     """One listed exception of the rule that every case rejects every impostor."""
 
     case: str
-    impostor: str
-    """Name of the impostor, such as `zeros` or `constant`."""
+    impostors: tuple[str, ...]
+    """Names of impostors, such as `zeros` or `constant` (numerics.impostors)."""
     sibling: str
-    """A case of the same dtype that rejects it."""
+    """A case of the same dtype that rejects them."""
     reason: str
 
 

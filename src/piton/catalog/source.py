@@ -62,27 +62,31 @@ def show(value: object, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def read_text(path: Path) -> str:
-    """UTF-8 text of `path` (a byte-order mark is dropped). Raises UsageError when it cannot be read, FormatError when it is too big or not UTF-8."""
+def read_text(path: Path, name: str = "") -> str:
+    """UTF-8 text of `path` (a byte-order mark is dropped); `name` stands for it in messages.
+
+    Raises UsageError when it cannot be read, FormatError when it is too big or not UTF-8.
+    """
+    name = name or str(path)
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise UsageError("a file cannot be read", found=error.strerror or str(error), where=str(path), action="check the path and its permissions") from error
+        raise UsageError("a file cannot be read", found=error.strerror or str(error), where=name, action="check the path and its permissions") from error
     if len(raw) > MAX_FILE_BYTES:
-        raise FormatError("file too large", expected=f"at most {MAX_FILE_BYTES} bytes", found="more", where=str(path), action="check that it is the right file")
+        raise FormatError("file too large", expected=f"at most {MAX_FILE_BYTES} bytes", found="more", where=name, action="check that it is the right file")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise FormatError(
-            "not UTF-8 text", expected="UTF-8", found=f"byte {raw[error.start]:#04x}", where=f"{path}:{line}", action="save it as UTF-8"
+            "not UTF-8 text", expected="UTF-8", found=f"byte {raw[error.start]:#04x}", where=f"{name}:{line}", action="save it as UTF-8"
         ) from error
 
 
-def read_yaml(path: Path) -> Located:
-    """The one YAML document in `path`. Raises FormatError for anything but plain scalars, lists and mappings."""
-    return parse_yaml(read_text(path), str(path))
+def read_yaml(path: Path, name: str = "") -> Located:
+    """The one YAML document in `path`; `name` stands for it in messages. Raises FormatError for anything but plain scalars, lists and mappings."""
+    return parse_yaml(read_text(path, name), name or str(path))
 
 
 def parse_yaml(text: str, file: str) -> Located:
@@ -173,13 +177,17 @@ class _Builder:
 
     def _mapping(self, events: Iterator[Any], loc: Loc) -> dict[str, Any]:
         entries: dict[str, Any] = {}
+        event: Any
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 self._refuse(event, "a list, mapping or alias as a key", "a plain name", "use a name")
             key = str(event.value)
             if key in entries:
                 self._refuse(event, f"key {key!r} twice", "each key once", "drop one of them")
-            entries[key] = self._value(next(events), events, (*loc, key))
+            inner = (*loc, key)
+            mark: Any = event.start_mark
+            entries[key] = self._value(next(events), events, inner)
+            self.lines[inner] = mark.line + 1  # a reader looks for the key, also when its value starts below it
         return entries
 
     def _scalar(self, event: Any) -> Any:
@@ -217,20 +225,24 @@ def check_form(form: type[FormT], located: Located, loc: Loc = (), *, is_strict:
     for step in loc:
         data = data[step]
     if not isinstance(data, dict):
-        located.refuse(f"{form.__name__} has the wrong form", loc, expected="a mapping of names to values", found=data)
+        located.refuse(f"{_dotted(loc) or 'the document'} has the wrong form", loc, expected="a mapping of names to values", found=data)
     try:
         made = form.model_validate(data)
     except ValidationError as error:
-        _refuse_invalid(located, loc, form, error)
+        _refuse_invalid(located, loc, error)
     if is_strict:
         _refuse_unknown_keys(made, located, loc)
     return made
 
 
-def _refuse_invalid(located: Located, loc: Loc, form: type[BaseModel], error: ValidationError) -> NoReturn:
+def _dotted(loc: Loc) -> str:
+    return ".".join(str(step) for step in loc)
+
+
+def _refuse_invalid(located: Located, loc: Loc, error: ValidationError) -> NoReturn:
     first = error.errors(include_url=False)[0]
     inner: Loc = tuple(first["loc"])
-    name = ".".join(str(step) for step in (*loc, *inner)) or form.__name__
+    name = _dotted((*loc, *inner)) or "the document"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     found = "nothing" if first["type"] == "missing" else show(first["input"])
     located.refuse(f"{name} is wrong{more}", (*loc, *inner), expected=first["msg"], found=found)

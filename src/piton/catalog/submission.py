@@ -12,6 +12,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from pydantic import Field
 
@@ -104,23 +105,24 @@ def _is_skipped(name: str) -> bool:
 def _read(root: Path, relative: str, limit: int) -> bytes:
     """Bytes of one plain file; a link counts as the file it names when that lies inside the tree."""
     path = root / relative
-    real = path.resolve() if path.is_symlink() else path
+    real = Path(os.path.realpath(path))  # Path.resolve raises for a link to itself; here opening it fails
     if not real.is_relative_to(root):
         _refuse(path, "a link that leaves the submission", "links to files inside it", str(real))
     try:
         descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe must not block, a link put there meanwhile must not be followed
     except OSError as error:
         raise UsageError("a file cannot be read", found=error.strerror or "", where=str(path), action="remove it or correct its permissions") from error
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            _refuse(path, "not a plain file", "files and folders", "a folder behind a link, a pipe, a socket or a device")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        _refuse(path, "not a plain file", "files and folders", "a folder behind a link, a pipe, a socket or a device")
+    with open(descriptor, "rb") as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:
         _refuse(root, "submission too large", f"at most {MAX_TOTAL_BYTES} bytes", f"more, up to {relative}")
     return data
 
 
-def _refuse(path: Path, problem: str, expected: str, found: str) -> None:
+def _refuse(path: Path, problem: str, expected: str, found: str) -> NoReturn:
     raise UsageError(problem, expected=expected, found=found, where=str(path), action="remove what does not belong to the sources")
 
 
@@ -132,7 +134,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> Submission:
     names = [item.path for item in files]
-    manifest = _manifest(staging) if MANIFEST_NAME in names else Manifest()
+    manifest = _manifest(staging, root) if MANIFEST_NAME in names else Manifest()
     operators = _operators(names)
     if not operators and MANIFEST_NAME not in names and f"{manifest.package}/__init__.py" not in names:
         raise UsageError(
@@ -145,8 +147,8 @@ def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> S
     return Submission(root=str(staging), manifest=manifest, files=files, operators=operators)
 
 
-def _manifest(staging: Path) -> Manifest:
-    located = read_yaml(staging / MANIFEST_NAME)
+def _manifest(staging: Path, root: Path) -> Manifest:
+    located = read_yaml(staging / MANIFEST_NAME, str(root / MANIFEST_NAME))
     return Manifest(**check_form(ManifestForm, located, is_strict=True).model_dump())
 
 

@@ -38,8 +38,9 @@ class _Place:
 def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     """The suite called `path_or_name` (one of ours), or the one in that folder.
 
-    A folder may be a suite with suite.yaml, a checkout with `tasks/`, a folder of `level<n>/<operator>`, one level, or one operator. An existing folder is
-    only taken for a name's suite when no suite of ours is called so. Raises UsageError when there is nothing, FormatError with file and line otherwise.
+    A folder may be a suite with suite.yaml, a checkout with `tasks/`, a folder of `level<n>/<operator>`, one level, or one operator. The name of one of our
+    suites goes before a folder of that name (`./piton` is the folder). Raises UsageError when there is nothing there, FormatError with file and line for a
+    file of another form.
     """
     root = _resolve(path_or_name)
     described = (root / "suite.yaml").is_file()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -57,7 +58,9 @@ def parse_cell(text: str) -> Any:
     Tuples become lists. Raises ValueError that says what is wrong.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings():  # an odd escape in a text is the file's business, not a warning about our code
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval")
         return _literal(tree.body)
     except SyntaxError as error:
         raise ValueError(f"{error.msg} at character {error.offset or 0}") from None
