@@ -105,10 +105,11 @@ def decode(raw: AnyArray, dtype: DType) -> Float64:
     if dtype is DType.BFLOAT16:
         # A bfloat16 is the upper half of a float32; widening the bits lets threads run, where ml_dtypes' own cast holds the interpreter lock.
         bits: NDArray[np.uint32] = np.left_shift(raw.view(np.uint16), np.uint32(16), dtype=np.uint32)
-        return bits.view(np.float32).astype(np.float64)
+        raw = bits.view(np.float32)
     if dtype in _TABLES:
         return np.take(_TABLES[dtype], raw.view(np.uint8))
-    return raw.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
+        return raw.astype(np.float64)
 
 
 def encode(values: Float64, dtype: DType) -> AnyArray:

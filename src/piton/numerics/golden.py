@@ -2,9 +2,9 @@
 
 The only module of numerics that imports torch. It runs in a golden worker, never in a process that holds a submission.
 
-An operator's golden.py defines a function of the operator's name with the schema's argument names. A contraction computes its same-dtype run itself, with float32
-accumulation and one rounding, because a half-precision matmul of the CPU is no reference (precision standard, rule 3). An optional `get_input` with the
-same arguments, and `seed` if it takes one, rebuilds inputs whose elements depend on each other and returns the tensor arguments in the order of the
+An operator's golden.py defines a function of the operator's name with the schema's argument names. A contraction computes its same-dtype run itself, with
+float32 accumulation and one rounding, because a half-precision matmul of the CPU is no reference (precision standard, rule 3). An optional `get_input` with
+the same arguments, and `seed` if it takes one, rebuilds inputs whose elements depend on each other and returns the tensor arguments in the order of the
 golden's signature.
 """
 
@@ -173,6 +173,10 @@ def _named_output(spec: TensorSpec, value: Any, path: str) -> list[Named]:
 def _one_tensor(name: str, spec: TensorSpec, value: Any, path: str) -> list[Named]:
     if not isinstance(value, torch.Tensor):
         raise EvaluatorError(f"output {name} of the golden is {type(value).__name__}", expected="a tensor", where=path)
+    if value.is_complex():
+        raise EvaluatorError(
+            f"output {name} of the golden is {value.dtype}", expected="real numbers", where=path, action="return both parts as separate outputs"
+        )
     return [(name, spec, value)]
 
 
@@ -219,7 +223,7 @@ def _store_floats(flat: torch.Tensor, dtype: DType) -> AnyArray:
 
 
 def _store_integers(flat: torch.Tensor, name: str, dtype: DType, path: str) -> AnyArray:
-    if flat.is_floating_point() or flat.is_complex():
+    if flat.is_floating_point():
         raise EvaluatorError(f"output {name} of the golden is {flat.dtype}", expected=dtype.value, where=path, action="round and cast it in golden.py")
     values = _to_array(flat)
     least, most = integer_bounds(dtype)
