@@ -11,6 +11,7 @@ from pathlib import Path
 
 import piton
 from piton.catalog import load_metadata, load_suite, read_submission
+from piton.catalog.hardware import flat_table, load_hardware
 from piton.core.canonical import digest
 from piton.core.errors import TargetUnavailableError
 from piton.core.execution import Build
@@ -73,9 +74,10 @@ def open_target(request: EvaluationRequest) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
     if request.target == NULL:
         return NullTarget()
-    from piton.targets.registry import resolve_target
+    from piton.targets.registry import hardware_name, resolve_target
 
-    return resolve_target(request.target, request.cache_dir)
+    hardware = load_hardware(hardware_name(request.target))
+    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir)
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
