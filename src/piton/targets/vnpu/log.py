@@ -70,6 +70,8 @@ class CallLog(BaseModel):
     device_to_host_bytes: int = 0
     device_to_device_bytes: int = 0
     is_cut: bool = False
+    engine_failure: str = ""
+    """Why the engine could not execute a launch; our failure, the call cannot be evaluated."""
     launch_seconds: float = 0.0
     """Wall-clock time the device worked; tells a slow simulation from a host that hangs."""
 

@@ -170,8 +170,13 @@ class VnpuSession:
 
 
 def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> CallLog:
-    """Close the call. Raises DeviceBusyError when the deadline passed because the simulation was slow: that is not the submission's doing."""
+    """Close the call.
+
+    Raises DeviceBusyError when the deadline passed because the simulation was slow, EvaluatorError when the engine failed: neither is the submission's doing.
+    """
     log = device.end_call(_BUSY_S) if result.is_deadline else device.end_call()
     if result.is_deadline and log.launch_seconds > call.deadline_s / 2:
         raise DeviceBusyError
+    if log.engine_failure:
+        raise EvaluatorError("the engine failed", found=log.engine_failure, where=f"case {call.case_id}")
     return log

@@ -159,8 +159,10 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     const auto start = std::chrono::steady_clock::now();
     try {
         launch.report = engine_->launch(kernel, arguments.data(), blocks);
-    } catch (const std::exception &error) {
-        violation(launch.kernel, "device_exception", std::string("the kernel ended with an exception: ") + error.what());
+    } catch (const std::exception &error) {  // what a kernel throws ends inside the engine, so this is a failure of the engine
+        log_.engine_failure = error.what();
+        log_.is_cut = true;
+        throw;
     }
     set_running_kernel("");
     log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -37,6 +37,7 @@ struct Log {
     uint64_t device_to_device_bytes = 0;
     double launch_seconds = 0;  // wall-clock time spent in launches; no verdict depends on it, it tells a slow simulation from a hanging host
     bool is_cut = false;
+    std::string engine_failure;  // ours, not the submission's: the parent cannot evaluate this call
 
     void add(LoggedLaunch launch);
     void add(const std::string &cause, const std::string &message);
