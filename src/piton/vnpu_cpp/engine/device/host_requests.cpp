@@ -40,7 +40,7 @@ std::string in_hex(uint64_t address) {
 bool Server::answer_host(const wire::Frame &frame) {
     try {
         wire::Reader in(frame.body);
-        const bool has_answer = frame.type != Type::HostFree && frame.type != Type::HostNotice;
+        const bool has_answer = frame.type != Type::HostFree;
         const std::string body = answer_host_request(frame, in);
         return !has_answer || wire::send(host_fd_, Type::Answer, body);
     } catch (const std::exception &error) {
@@ -199,8 +199,9 @@ void Server::copy_in(uint64_t address, const std::string &bytes) {
     log_.host_to_device_bytes += bytes.size();
     if (bytes.empty()) return;
     if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
-    target.defined.add(address, address + bytes.size());
-    target.stored.remove(address, address + bytes.size());
+    const uint64_t begin = address - target.address, end = begin + bytes.size();
+    target.defined.add(begin, end);
+    target.stored.remove(begin, end);
 }
 
 std::string Server::copy_out(uint64_t address, uint64_t bytes) {
@@ -218,8 +219,8 @@ void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) 
     log_.device_to_device_bytes += bytes;
     if (bytes == 0) return;
     if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);
-    copy_ranges(from.defined, source, to.defined, destination, bytes);
-    copy_ranges(from.stored, source, to.stored, destination, bytes);
+    copy_ranges(from.defined, source - from.address, to.defined, destination - to.address, bytes);
+    copy_ranges(from.stored, source - from.address, to.stored, destination - to.address, bytes);
     LoggedLaunch launch{"copy", true, 0, {}};
     launch.report.timing.cycles = engine_->copy(bytes);
     launch.report.timing.kernel_cycles = launch.report.timing.cycles;
