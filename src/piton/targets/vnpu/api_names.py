@@ -7,20 +7,8 @@ Names that our headers have may be listed too: they are never reported as missin
 from __future__ import annotations
 
 VENDOR_HEADERS = (
-    "adv_api/",
-    "lib/",
-    "kernel_tiling/",
-    "tiling/",
-    "register/",
-    "exe_graph/",
-    "basic_api/",
-    "simt_api/",
-    "utils/std/",
-    "aclnn/",
-    "aclnnop/",
-    "kernel_operator",
-    "kernel_tensor",
-    "kernel_tpipe",
+    *("adv_api/", "lib/", "kernel_tiling/", "tiling/", "register/", "exe_graph/", "basic_api/", "simt_api/", "utils/std/", "aclnn/", "aclnnop/"),
+    *("kernel_operator", "kernel_tensor", "kernel_tpipe"),
 )
 """How the vendor's own headers begin."""
 

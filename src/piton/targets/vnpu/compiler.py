@@ -10,14 +10,14 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from piton.core.canonical import digest, digest_bytes
 from piton.core.errors import TargetUnavailableError
-from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner
+from piton.core.protocols import Limits, ProcessJob, Role, Runner
 from piton.targets.vnpu.store import Store
 
 OLDEST = (10, 0)
@@ -84,6 +84,8 @@ class Step:
     key: str
     readable: tuple[str, ...] = ()
     """Folders and files it reads beyond the system's and Piton's own."""
+    is_acceptable: Callable[[str], bool] = lambda _output: True
+    """Judges the output of a command that succeeded; what it refuses is not kept."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,8 @@ class Workshop:
         made = place / step.name
         result = self._runner.run(self._job(step, place, made))
         output = result.stdout + result.stderr
-        if result.exit_code != 0 or not made.exists():
-            return StepResult("", output, is_timed_out=_ran_out_of_time(result))
+        if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
+            return StepResult("", output, is_timed_out=result.is_timed_out)
         path = self._store.keep(made, kept)
         shutil.rmtree(place, ignore_errors=True)
         return StepResult(str(path), output)
@@ -142,10 +144,6 @@ class Workshop:
             environment={"LC_ALL": "C"},
             limits=STEP_LIMITS,
         )
-
-
-def _ran_out_of_time(result: ProcessResult) -> bool:
-    return result.is_timed_out
 
 
 def required(result: StepResult, what: str) -> str:

@@ -7,6 +7,7 @@ a file that was not copied can't be included, so that the copied files are all t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +17,7 @@ from piton.targets.vnpu.rewrite import rewrite
 
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
+_TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
 EXTENSION = "csrc/extension.cpp"
 """The unit that makes the library a Python module (CANN Bench's direct-launch layout)."""
 
@@ -43,6 +45,10 @@ class SourceTree:
     def contains(self, relative: str) -> bool:
         """Is this a file of the copy, by the name its `#line` directive gives it?"""
         return not relative.startswith(("/", "<")) and ".." not in relative.split("/") and (self.root / relative).is_file()
+
+    def mentions_torch(self, relative: str) -> bool:
+        """Does this unit include anything of torch itself?"""
+        return _TORCH.search((self.root / relative).read_bytes()) is not None
 
     def folders(self, sources: OperatorSources) -> tuple[str, ...]:
         """Folders that a quoted include is looked for in: those of the operator's units, csrc, the root."""

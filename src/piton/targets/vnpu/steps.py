@@ -6,14 +6,14 @@ Flags are Piton's, never the submission's. What decides a result is in its key b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from piton.core.canonical import digest
+from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import Manifest, OperatorSources
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT, Step
+from piton.targets.vnpu.diagnostics import undefined_symbols
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
 from piton.targets.vnpu.sources import EXTENSION, SourceTree
 
@@ -21,10 +21,10 @@ KERNEL_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT
 DEVICE_FLAGS = (*KERNEL_FLAGS, "-g1", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not."""
-_EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
-_EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
+EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
+EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
 _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--no-demangle")
-"""Report undefined symbols without failing: some are provided at run time, and which those are is decided in `unexpected`."""
+"""Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,11 @@ class OperatorSteps:
     def host_link(self, objects: list[str], module: str) -> Step:
         """The Python module `module` of the host library."""
         arguments = ("-shared", *_LENIENT, *objects, *self._own.torch_libraries())
-        return self._step(f"{module}.abi3.so", arguments, objects)
+        return self._link_step(f"{module}.abi3.so", arguments, objects, EXPECTED_ON_HOST)
 
     def device_link(self, objects: list[str]) -> Step:
         """The device library."""
-        return self._step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects)
-
-    def unexpected(self, symbols: Iterable[str]) -> list[str]:
-        """Those of the undefined `symbols` that nothing will provide."""
-        return [symbol for symbol in symbols if not _EXPECTED_ON_HOST.match(symbol) and not _EXPECTED_ON_DEVICE.match(symbol)]
+        return self._link_step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects, EXPECTED_ON_DEVICE)
 
     def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
         passes = DEVICE_FLAGS if side == "device" else (*KERNEL_FLAGS, "-DPITON_HOST_PASS")
@@ -72,15 +68,22 @@ class OperatorSteps:
         return self._unit(path, side, (*passes, *defines))
 
     def _plugin(self, path: str) -> Unit:
-        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", "-include", self._own.torch_header))
+        header = ("-include", self._own.torch_header) if self._tree.mentions_torch(path) else ()
+        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", *header))
 
     def _unit(self, path: str, side: Literal["host", "device"], flags: tuple[str, ...]) -> Unit:
         quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
-        arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root}=.", "-x", "c++", "-c", self._tree.path(path))
+        arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root.parent}=.", "-x", "c++", "-c", self._tree.path(path))
         name = f"{PurePosixPath(path).stem}.{side}.o"
         key = digest([self.key, self._tree.key, path, side])
         readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 
-    def _step(self, name: str, arguments: tuple[str, ...], objects: list[str]) -> Step:
-        return Step(name, arguments, digest([self.key, name, objects]), readable=(str(self._own.torch),))
+    def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
+        key = digest([self.key, name, [digest_bytes(Path(item).read_bytes()) for item in objects]])
+        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected))
+
+
+def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:
+    """Symbols that a linker's `output` reports as undefined and that nothing will provide."""
+    return [symbol for symbol in undefined_symbols(output) if not expected.match(symbol)]

@@ -6,6 +6,7 @@ torch; then a Python module `_C` and `device.so` are linked. What is ours (engin
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +19,11 @@ from piton.core.protocols import Runner
 from piton.core.submission import OperatorSources, Submission
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, StepResult, Workshop, find_compiler
-from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler, undefined_symbols
+from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler
 from piton.targets.vnpu.own import OwnParts, Paths, python_include, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
 from piton.targets.vnpu.sources import copy_sources
-from piton.targets.vnpu.steps import OperatorSteps, Unit
+from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps, Unit, unexpected
 from piton.targets.vnpu.store import Store
 
 Progress = Callable[[str], None]
@@ -120,10 +121,10 @@ class _OperatorBuild:
         if failure:
             return failure, {}
         name = module_name(self._submission)
-        failure, host = self._link(self._steps.host_link(objects["host"], name))
+        failure, host = self._link(self._steps.host_link(objects["host"], name), EXPECTED_ON_HOST)
         if failure:
             return failure, {}
-        failure, device = self._link(self._steps.device_link(objects["device"]))
+        failure, device = self._link(self._steps.device_link(objects["device"]), EXPECTED_ON_DEVICE)
         if failure:
             return failure, {}
         folder = assemble_package(self._submission, Path(host), name, self._build_dir / "package")
@@ -148,14 +149,13 @@ class _OperatorBuild:
             return _timeout(unit.source)
         return judge_compile(messages, self._tree.line, self._own.known_names, result.output)
 
-    def _link(self, step: Step) -> tuple[Outcome | None, str]:
+    def _link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
         result = self._workshop.make(step)
         self._is_cached = self._is_cached and result.is_cached
         if result.is_timed_out:
             return _timeout(step.name), ""
-        lacking = self._steps.unexpected(undefined_symbols(result.output))
-        if lacking or not result.path:
-            return judge_link(lacking, result.output), ""
+        if not result.path:
+            return judge_link(unexpected(result.output, expected), result.output), ""
         return None, result.path
 
 

@@ -9,8 +9,6 @@
 #ifndef PITON_ASCENDC_PIPE_H
 #define PITON_ASCENDC_PIPE_H
 
-#include <map>
-
 #include "sync.h"
 #include "system.h"
 #include "tensor.h"
@@ -92,7 +90,7 @@ public:
         piton::RequireRange("InitBuffer", 1, count, 1, piton::kMaxBuffers, at);
         piton::QueueBuffer *first = buffers_ + used_;
         for (uint32_t i = 0; i < count; ++i) {
-            AddBuffer(Queue::kPlace, len.Get("InitBuffer", 2, at), true, at);
+            AddBuffer(Queue::kPlace, len.Get("InitBuffer", 2, at), count - i, true, at);
         }
         queue.Attach(this, first, count, at);
         return true;
@@ -101,7 +99,7 @@ public:
     template <TPosition position>
     PITON_API bool InitBuffer(TBuf<position> &buffer, piton::Narrow<uint32_t> len, piton::Location at = piton::Location())
     {
-        buffer.Attach(AddBuffer(position, len.Get("InitBuffer", 1, at), false, at));
+        buffer.Attach(AddBuffer(position, len.Get("InitBuffer", 1, at), 1, false, at));
         return true;
     }
 
@@ -141,7 +139,8 @@ public:
     }
 
 private:
-    PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, bool isQueue, piton::Location at);
+    /* `toCome` buffers of this size are asked for, this one included. */
+    PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
     PITON_API void WaitForFreeBuffers(piton::Location at);
 
     piton::QueueBuffer buffers_[piton::kMaxBuffers];
@@ -151,17 +150,23 @@ private:
     piton::EventIds ids_;
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
+    int64_t block_ = 0;
+    TPipe *next_ = nullptr; /* in the list of live pipes */
+
+    friend TPipe *GetTPipePtr(piton::Location at);
+    PITON_API void Enlist(piton::Location at);
+    PITON_API void Delist();
 };
 
 }  // namespace AscendC
 
 namespace piton {
 
-/* The TPipe of each block; blocks of a launch may be alive at the same time (SyncAll), so one pointer is not enough. */
-PITON_API std::map<int64_t, AscendC::TPipe *> &LivePipes()
+/* First of the live pipes. Blocks of a launch may be alive at the same time (SyncAll), so that one pointer is not enough. */
+PITON_API AscendC::TPipe *&LivePipes()
 {
-    static std::map<int64_t, AscendC::TPipe *> pipes;
-    return pipes;
+    static AscendC::TPipe *first = nullptr;
+    return first;
 }
 
 }  // namespace piton
@@ -171,11 +176,32 @@ namespace AscendC {
 /* The TPipe of the running core. */
 PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location())
 {
-    const auto found = piton::LivePipes().find(piton::Ask(VNPU_OP_GET_BLOCK_IDX, at));
-    if (found == piton::LivePipes().end()) {
-        piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr", at);
+    const int64_t block = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
+    for (TPipe *pipe = piton::LivePipes(); pipe != nullptr; pipe = pipe->next_) {
+        if (pipe->block_ == block) {
+            return pipe;
+        }
     }
-    return found->second;
+    piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
+}
+
+/* The newest pipe of a block comes first, so that it is the one found. */
+PITON_API void TPipe::Enlist(piton::Location at)
+{
+    Delist();
+    block_ = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
+    next_ = piton::LivePipes();
+    piton::LivePipes() = this;
+}
+
+PITON_API void TPipe::Delist()
+{
+    for (TPipe **link = &piton::LivePipes(); *link != nullptr; link = &(*link)->next_) {
+        if (*link == this) {
+            *link = next_;
+            return;
+        }
+    }
 }
 
 PITON_API void TPipe::Init(piton::Location at)
@@ -186,7 +212,7 @@ PITON_API void TPipe::Init(piton::Location at)
     }
     ids_ = piton::EventIds();
     isAlive_ = true;
-    piton::LivePipes()[piton::Ask(VNPU_OP_GET_BLOCK_IDX, at)] = this;
+    Enlist(at);
     piton::Submit(piton::MakeNote(VNPU_OP_PIPE_BEGIN, at));
 }
 
@@ -205,11 +231,7 @@ PITON_API void TPipe::Destroy(piton::Location at)
     WaitForFreeBuffers(at);
     piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
     piton::Submit(piton::MakeNote(VNPU_OP_PIPE_END, at));
-    auto &pipes = piton::LivePipes();
-    const auto mine = pipes.find(piton::Ask(VNPU_OP_GET_BLOCK_IDX, at));
-    if (mine != pipes.end() && mine->second == this) {
-        pipes.erase(mine);
-    }
+    Delist();
 }
 
 /* Buffers that were never freed keep their flags: the engine finds them as leaks. */
@@ -222,16 +244,17 @@ PITON_API void TPipe::WaitForFreeBuffers(piton::Location at)
     }
 }
 
-PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, bool isQueue, piton::Location at)
+PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at)
 {
     const uint8_t space = piton::SpaceOf(position);
     const uint64_t bytes = (uint64_t(len) + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes;
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
-    if (used_ == piton::kMaxBuffers) {
-        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + 1, piton::kMaxBuffers);
+    if (used_ + toCome > piton::kMaxBuffers) {
+        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
     }
-    if (end_[space] + bytes > capacity) {
-        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, end_[space] + bytes, static_cast<uint32_t>(capacity));
+    const uint64_t asked = end_[space] + bytes * toCome;
+    if (asked > capacity) {
+        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, asked, static_cast<uint32_t>(capacity));
     }
     piton::QueueBuffer &buffer = buffers_[used_++];
     buffer = piton::QueueBuffer();
