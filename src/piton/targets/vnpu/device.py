@@ -24,7 +24,7 @@ class Programs(Protocol):
     """Where the target's own programs lie, once they are built."""
 
     @property
-    def device_executable(self) -> str:
+    def device_program(self) -> str:
         """Path of `vnpu-device`."""
         ...
 
@@ -58,7 +58,7 @@ class VnpuDevice:
             package_folder=build.artifacts["package"],
             package=submission.manifest.package,
             device_library=build.artifacts["device"],
-            device_executable=self.programs.device_executable,
+            device_executable=self.programs.device_program,
             host_library=self.programs.host_library,
             platform=platform_figures(self.hardware),
             chip_table=self.chip_table,
