@@ -88,10 +88,29 @@ class Rig:
         scale = (AttrSpec(name="scale", type="float"),) if has_scale else ()
         spec = TensorSpec(name="x", dtypes=(DType.FLOAT32,))
         operator = Operator(
-            name="op", title="Op", level=1, category="test", schema_text="op(Tensor x) -> Tensor y", inputs=(spec,), outputs=(TensorSpec(name="y", dtypes=(DType.FLOAT32,)),), attributes=scale
+            name="op",
+            title="Op",
+            level=1,
+            category="test",
+            schema_text="op(Tensor x) -> Tensor y",
+            inputs=(spec,),
+            outputs=(TensorSpec(name="y", dtypes=(DType.FLOAT32,)),),
+            attributes=scale,
         )
         self.plan = SessionPlan(
-            operator, str(folder), "sub", programs.library, programs.device, programs.host, PLATFORM, "clock 1\n", 1.8e9, 1 << 30, True, str(folder), Limits(cpu_s=60)
+            operator,
+            str(folder),
+            "sub",
+            programs.library,
+            programs.device,
+            programs.host,
+            PLATFORM,
+            "clock 1\n",
+            1.8e9,
+            1 << 30,
+            True,
+            str(folder),
+            Limits(cpu_s=60),
         )
         self.session = VnpuSession(self.plan, runner)
 

@@ -39,7 +39,10 @@ def hardware_name(target: str) -> str:
 
 
 def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: str) -> Target:
-    """The target of that name on `hardware`; `chip_table` is its flat form for an engine (catalog.hardware.flat_table). Raises UsageError for an unknown one."""
+    """The target of that name on `hardware`; `chip_table` is its flat form for an engine (catalog.hardware.flat_table).
+
+    Raises UsageError for an unknown name.
+    """
     module, _, function = _row(name).opener.partition(":")
     opener: Callable[[str, Hardware, str, str], Target] = getattr(importlib.import_module(module), function)
     return opener(name, hardware, chip_table, cache_dir)

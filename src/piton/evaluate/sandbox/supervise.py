@@ -175,10 +175,10 @@ def _give_writable(job: Job, uid: int | None) -> None:
 
 
 def _take(path: str, uid: int) -> None:
+    """Own a file of the ended job, and let nobody else write to it. Links are never followed; nothing of the job runs any more that could swap one in."""
     found = os.lstat(path)
-    if found.st_uid == uid:
-        os.lchown(path, os.getuid(), os.getgid())
-        if stat.S_ISREG(found.st_mode) and found.st_mode & 0o7022:
-            os.chmod(path, stat.S_IMODE(found.st_mode) & 0o0755, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else os.chmod(
-                path, stat.S_IMODE(found.st_mode) & 0o0755
-            )
+    if found.st_uid != uid:
+        return
+    os.lchown(path, os.getuid(), os.getgid())
+    if stat.S_ISREG(found.st_mode):
+        os.chmod(path, stat.S_IMODE(found.st_mode) & 0o755)

@@ -198,10 +198,10 @@ def _how_it_ended(result: ProcessResult, fault: tuple[int, int, bool] | None) ->
         return outcome(Cause.HOST_DEVICE_ACCESS, text, signal=result.signal, fault_address=f"{fault[1]:#x}")
     if result.signal == signal.SIGXCPU:
         return outcome(Cause.HOST_DEADLINE, "the host process used up its processor time", signal=result.signal)
-    numbers: dict[str, int | str] = {"signal": result.signal}
-    if fault is not None:
-        numbers["fault_address"] = f"{fault[1]:#x}"
-    return outcome(Cause.HOST_SIGNAL, f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip(), **numbers)
+    text = f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip()
+    if fault is None:
+        return outcome(Cause.HOST_SIGNAL, text, signal=result.signal)
+    return outcome(Cause.HOST_SIGNAL, text, signal=result.signal, fault_address=f"{fault[1]:#x}")
 
 
 def _signal_name(number: int) -> str:

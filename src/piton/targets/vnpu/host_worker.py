@@ -19,6 +19,7 @@ import types
 from collections.abc import Callable, Mapping
 
 import torch
+from torch.utils.backend_registration import generate_methods_for_privateuse1_backend, rename_privateuse1_backend
 
 from piton.targets.vnpu import wire
 
@@ -168,10 +169,10 @@ def _adopt(tensor: object) -> torch.Tensor:
 
 
 def _open_device(library: str, platform: list[int], fds: Mapping[str, int]) -> None:
-    torch.utils.rename_privateuse1_backend("npu")
-    torch._register_device_module("npu", _device_module())
+    rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", _device_module())  # type: ignore[no-untyped-call]
     handle = ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
-    torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
+    generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
     figures = (ctypes.c_uint64 * len(platform))(*platform)
     if handle.piton_host_open(fds["device"], fds["status"], figures, len(platform)) != 0:
         raise RuntimeError("the host library could not be set up")

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from piton.core.execution import CopyLog, LaunchRecord
 from piton.core.finding import Finding, FindingKind
-from piton.core.verdict import Cause, Outcome, Place, outcome
+from piton.core.verdict import VERDICT_OF, Cause, Outcome, Place, outcome
 
 NOTICE_CAUSES = frozenset({"framework_compute", "strided_copy", "casting_copy", "host_copy", "device_memory", "input_modified"})
 """What the host library and the device process may refuse; a host process can send any text as a cause."""
@@ -129,7 +129,8 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
 
 def _violation(item: LoggedDiagnostic, kernel: str, root: str) -> Outcome:
     cause = _cause(item.cause, frozenset(known.value for known in Cause))
-    return outcome(cause, item.message, place=item.place(root), **{**item.numbers, "kernel": kernel, "occurrences": item.occurrences})
+    numbers: dict[str, float | int | str] = {**item.numbers, "kernel": kernel, "occurrences": item.occurrences}
+    return Outcome(verdict=VERDICT_OF[cause], cause=cause, message=item.message, place=item.place(root), numbers=numbers)
 
 
 def _cause(name: str, allowed: frozenset[str]) -> Cause:

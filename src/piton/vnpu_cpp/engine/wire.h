@@ -39,7 +39,7 @@ enum class Type : uint32_t {
     HostCopyIn = 35,      // u64 address, text bytes
     HostCopyOut = 36,     // u64 address, u64 bytes -> text bytes
     HostCopyDevice = 37,  // u64 destination, u64 source, u64 bytes
-    HostNotice = 38,      // text cause, text message: the host library refused something; no answer
+    HostNotice = 38,      // text cause, text message: the host library refused something; answered, so that it is in the log before the call can end
     // device -> parent, host
     Ready = 64,   // u32 version: the process is up
     Answer = 65,  // body as the request says

@@ -33,15 +33,6 @@ std::string ask(Type type, const std::string &body) {
     return frame.body;
 }
 
-void tell_quietly(Type type, const std::string &body) noexcept {
-    const std::lock_guard<std::mutex> hold(connection_lock);
-    try {
-        tell(type, body);
-    } catch (const std::exception &) {
-        // Nobody is left to be told; the parent sees the device's end itself.
-    }
-}
-
 }  // namespace
 
 void connect(int device_fd) { connection_fd = device_fd; }
@@ -53,7 +44,14 @@ DeviceBlock allocate(uint64_t bytes) {
     return {address, in.get<uint64_t>()};
 }
 
-void release(const DeviceBlock &block) noexcept { tell_quietly(Type::HostFree, Writer().put(block.address).put(block.generation).body()); }
+void release(const DeviceBlock &block) noexcept {
+    const std::lock_guard<std::mutex> hold(connection_lock);
+    try {
+        tell(Type::HostFree, Writer().put(block.address).put(block.generation).body());
+    } catch (const std::exception &) {
+        // The device is gone and its memory with it; a destructor has nobody to tell.
+    }
+}
 
 void launch(const std::string &kernel, uint32_t blocks, const void *arguments, uint32_t argument_bytes) {
     const std::string bytes(static_cast<const char *>(arguments), argument_bytes);
@@ -76,6 +74,6 @@ void copy_device(uint64_t destination, uint64_t source, uint64_t bytes) {
     ask(Type::HostCopyDevice, Writer().put(destination).put(source).put(bytes).body());
 }
 
-void notice(const std::string &cause, const std::string &message) noexcept { tell_quietly(Type::HostNotice, Writer().text(cause).text(message).body()); }
+void notice(const std::string &cause, const std::string &message) { ask(Type::HostNotice, Writer().text(cause).text(message).body()); }
 
 }  // namespace piton::host

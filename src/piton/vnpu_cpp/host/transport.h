@@ -28,7 +28,7 @@ void copy_out(void *data, uint64_t address, uint64_t bytes);
 void copy_device(uint64_t destination, uint64_t source, uint64_t bytes);
 
 // Log that this library refused something; `cause` is a value of piton.core.verdict.Cause.
-void notice(const std::string &cause, const std::string &message) noexcept;
+void notice(const std::string &cause, const std::string &message);
 
 void connect(int device_fd);
 

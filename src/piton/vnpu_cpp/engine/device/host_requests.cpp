@@ -40,7 +40,7 @@ std::string in_hex(uint64_t address) {
 bool Server::answer_host(const wire::Frame &frame) {
     try {
         wire::Reader in(frame.body);
-        const bool has_answer = frame.type != Type::HostFree && frame.type != Type::HostNotice;
+        const bool has_answer = frame.type != Type::HostFree;
         const std::string body = answer_host_request(frame, in);
         return !has_answer || wire::send(host_fd_, Type::Answer, body);
     } catch (const std::exception &error) {
