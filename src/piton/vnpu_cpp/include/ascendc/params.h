@@ -14,7 +14,7 @@ namespace AscendC {
 
 /* Lengths and gaps in 32-byte blocks. */
 struct DataCopyParams {
-    DataCopyParams() {}
+    PITON_API DataCopyParams() {}
     PITON_API DataCopyParams(piton::Narrow<uint16_t> count, piton::Narrow<uint16_t> len, piton::Narrow<uint16_t> srcGapIn,
                              piton::Narrow<uint16_t> dstGapIn, piton::Location at = piton::Location())
         : blockCount(count.Get("DataCopyParams", 0, at)), blockLen(len.Get("DataCopyParams", 1, at)), srcGap(srcGapIn.Get("DataCopyParams", 2, at)),
@@ -35,7 +35,7 @@ struct DataCopyParams {
 
 /* Length in bytes; the gap on the GM side in bytes, on the UB side in 32-byte blocks. */
 struct DataCopyExtParams {
-    DataCopyExtParams() {}
+    PITON_API DataCopyExtParams() {}
     PITON_API DataCopyExtParams(piton::Narrow<uint16_t> count, piton::Narrow<uint32_t> len, piton::Narrow<uint32_t> srcStrideIn,
                                 piton::Narrow<uint32_t> dstStrideIn, piton::Narrow<uint32_t> rsvIn, piton::Location at = piton::Location())
         : blockCount(count.Get("DataCopyExtParams", 0, at)), blockLen(len.Get("DataCopyExtParams", 1, at)),
@@ -52,7 +52,7 @@ struct DataCopyExtParams {
 
 /* Paddings in elements. */
 struct DataCopyPadParams {
-    DataCopyPadParams() {}
+    PITON_API DataCopyPadParams() {}
     PITON_API DataCopyPadParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, uint64_t value,
                                 piton::Location at = piton::Location())
         : isPad(isPadIn), leftPadding(left.Get("DataCopyPadParams", 1, at)), rightPadding(right.Get("DataCopyPadParams", 2, at)), paddingValue(value)
@@ -66,7 +66,7 @@ struct DataCopyPadParams {
 
 template <typename T>
 struct DataCopyPadExtParams {
-    DataCopyPadExtParams() {}
+    PITON_API DataCopyPadExtParams() {}
     PITON_API DataCopyPadExtParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, T value,
                                    piton::Location at = piton::Location())
         : isPad(isPadIn), leftPadding(left.Get("DataCopyPadExtParams", 1, at)), rightPadding(right.Get("DataCopyPadExtParams", 2, at)),
@@ -81,7 +81,7 @@ struct DataCopyPadExtParams {
 
 /* Strides in 32-byte blocks: blk inside a repeat, rep between repeats. */
 struct UnaryRepeatParams {
-    UnaryRepeatParams() {}
+    PITON_API UnaryRepeatParams() {}
     PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
                                 piton::Narrow<uint8_t> srcRep, piton::Location at = piton::Location())
         : dstBlkStride(dstBlk.Get("UnaryRepeatParams", 0, at)), srcBlkStride(srcBlk.Get("UnaryRepeatParams", 1, at)),
@@ -99,7 +99,7 @@ struct UnaryRepeatParams {
 };
 
 struct BinaryRepeatParams {
-    BinaryRepeatParams() {}
+    PITON_API BinaryRepeatParams() {}
     PITON_API BinaryRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint8_t> src1Blk,
                                  piton::Narrow<uint8_t> dstRep, piton::Narrow<uint8_t> src0Rep, piton::Narrow<uint8_t> src1Rep,
                                  piton::Location at = piton::Location())

@@ -23,7 +23,7 @@ struct Location {
     const char *file;
     uint32_t line;
 
-    constexpr Location(const char *here = __builtin_FILE(), uint32_t at = __builtin_LINE()) : file(here), line(at) {}
+    PITON_API constexpr Location(const char *here = __builtin_FILE(), uint32_t at = __builtin_LINE()) : file(here), line(at) {}
 };
 
 #if defined(PITON_HOST_PASS)
@@ -103,7 +103,7 @@ struct Narrow {
     uint64_t given;
 
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
-    constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value)))
+    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value)))
     {}
 
     PITON_API T Get(const char *api, uint32_t index, Location at) const
