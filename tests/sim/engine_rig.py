@@ -29,7 +29,18 @@ S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
 GM, UB = 1, 2
 F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64 = range(1, 11)
 SIZE = {F16: 2, BF16: 2, F32: 4, I8: 1, U8: 1, I16: 2, U16: 2, I32: 4, U32: 4, I64: 8}
-NUMPY = {F16: np.float16, BF16: np.uint16, F32: np.float32, I8: np.int8, U8: np.uint8, I16: np.int16, U16: np.uint16, I32: np.int32, U32: np.uint32, I64: np.int64}
+NUMPY = {
+    F16: np.float16,
+    BF16: np.uint16,
+    F32: np.float32,
+    I8: np.int8,
+    U8: np.uint8,
+    I16: np.int16,
+    U16: np.uint16,
+    I32: np.int32,
+    U32: np.uint32,
+    I64: np.int64,
+}
 
 ADD, SUB, MUL, DIV, MAX, MIN, AND, OR = range(1, 9)
 ADDS, MULS, MAXS, MINS, LEAKY_RELU, SHIFT_LEFT, SHIFT_RIGHT, AXPY = range(32, 40)

@@ -10,9 +10,58 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from engine_rig import (
-    ABS, ADD, ADDS, AND, AXPY, COPY, DIV, DUPLICATE, EXP, F16, F32, FULL, I16, I32, LEAKY_RELU, LN, MAX, MAXS, MIN, MINS, MTE2, MTE3, MUL, MULS, NOT, NUMPY, OR,
-    RECIPROCAL, REDUCE_SUM, RELU, RSQRT, SET_MASK, SET_MASK_MODE, SHIFT_LEFT, SHIFT_RIGHT, SIZE, SQRT, SUB, U16, U32, V, Record, Report, Rig, count, flag, gm, pad, record, strided, ub,
-)  # fmt: skip
+    ABS,
+    ADD,
+    ADDS,
+    AND,
+    AXPY,
+    COPY,
+    DIV,
+    DUPLICATE,
+    EXP,
+    F16,
+    F32,
+    FULL,
+    I16,
+    I32,
+    LEAKY_RELU,
+    LN,
+    MAX,
+    MAXS,
+    MIN,
+    MINS,
+    MTE2,
+    MTE3,
+    MUL,
+    MULS,
+    NOT,
+    NUMPY,
+    OR,
+    RECIPROCAL,
+    REDUCE_SUM,
+    RELU,
+    RSQRT,
+    SET_MASK,
+    SET_MASK_MODE,
+    SHIFT_LEFT,
+    SHIFT_RIGHT,
+    SIZE,
+    SQRT,
+    SUB,
+    U16,
+    U32,
+    Record,
+    Report,
+    Rig,
+    V,
+    count,
+    flag,
+    gm,
+    pad,
+    record,
+    strided,
+    ub,
+)
 
 Array = npt.NDArray[Any]
 A, B, D = 0, 65536, 131072
@@ -273,7 +322,7 @@ def test_a_count_of_zero_does_nothing(rig: Rig) -> None:
         (count(DIV, (ub(D, I32), ub(A, I32), ub(B, I32)), 64), "unsupported_api"),
         (count(REDUCE_SUM, (ub(D), ub(A)), 64), "unsupported_api"),
     ],
-)  # fmt: skip
+)
 def test_impossible_instructions_cut_the_launch(rig: Rig, step: Record, cause: str) -> None:
     a = values(F32, 1024)
     _, report = run(rig, a, a, a, [step])

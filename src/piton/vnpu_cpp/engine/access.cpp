@@ -150,14 +150,17 @@ void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, u
               {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
 
-void settle(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
+// `is_reported`: one report per instruction says enough.
+void settle(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict, bool &is_reported) {
     // An edge inserted for an earlier conflict of this instruction may already cover this one.
     if (core.clocks.is_ordered(record.pipe, conflict.pipe, conflict.access.number)) return;
     const bool is_gm = touch.space == VNPU_SPACE_GM;
     if (!is_gm && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe)) return insert_auto_sync(core, record, conflict.pipe, record.pipe);
     if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
         return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));
-    if (core.moves_data()) report_race(core, record, touch, conflict);
+    if (!core.moves_data() || is_reported) return;
+    is_reported = true;
+    report_race(core, record, touch, conflict);
 }
 
 void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
@@ -195,9 +198,10 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
     const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
     const auto map_of = [&](const Touch &touch) -> AccessMap & { return touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map; };
+    bool is_reported = false;
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
-        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks, [&](const Conflict &conflict) { settle(core, record, touch, conflict); });
+        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks, [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }
     const Access access{core.clocks.issue(pipe), core.launch.places.index(place_of(record))};

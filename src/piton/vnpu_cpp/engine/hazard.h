@@ -80,12 +80,12 @@ void AccessMap::conflicts(uint64_t begin, uint64_t end, uint8_t pipe, bool is_wr
         const uint64_t from = cell->first > begin ? cell->first : begin;
         const uint64_t to = cell->second.end < end ? cell->second.end : end;
         const Cell &past = cell->second;
-        if (past.writer.number && !clocks.is_ordered(pipe, past.writer_pipe, past.writer.number))
-            visit(Conflict{from, to, past.writer_pipe, true, past.writer});
-        if (!is_write) continue;
-        for (uint8_t reader = 0; reader < VNPU_PIPE_COUNT; ++reader)
+        // Readers first: they came after the writer, so an edge from them orders the writer too, and is what the author has to add.
+        for (uint8_t reader = 0; reader < VNPU_PIPE_COUNT && is_write; ++reader)
             if (past.readers[reader].number && !clocks.is_ordered(pipe, reader, past.readers[reader].number))
                 visit(Conflict{from, to, reader, false, past.readers[reader]});
+        if (past.writer.number && !clocks.is_ordered(pipe, past.writer_pipe, past.writer.number))
+            visit(Conflict{from, to, past.writer_pipe, true, past.writer});
     }
 }
 

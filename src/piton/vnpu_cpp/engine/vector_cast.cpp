@@ -72,7 +72,7 @@ double to_integer(double value) {
     switch (mode) {
         case kFloor: return std::floor(value);
         case kCeil: return std::ceil(value);
-        case kRound: return std::trunc(value) + (std::fabs(value - std::trunc(value)) >= 0.5 ? std::copysign(1.0, value) : 0.0);
+        case kRound: return std::copysign(std::floor(std::fabs(value) + 0.5), value);  // the sum is exact: a float has 24 bits
         case kTrunc: return std::trunc(value);
         default: return std::nearbyint(value);
     }
