@@ -84,7 +84,7 @@ uint64_t Server::allocate_for_parent(uint64_t bytes, bool is_mutable, bool is_de
     if (address == 0) return 0;
     Allocation *made = memory_.find(address, bytes);
     made->timing_only = options_.timing_only;
-    if (is_defined && bytes > 0) made->defined.add(address, address + bytes);
+    if (is_defined && bytes > 0) made->defined.add(0, bytes);
     live_bytes_ += bytes;
     parent_live_[address] = bytes;
     return address;
@@ -112,14 +112,15 @@ std::string Server::end_call() {
 std::string Server::describe(uint64_t address, uint64_t bytes) {
     const Allocation *found = memory_.find(address, bytes);
     if (!found) return wire::Writer().put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).put<uint8_t>(0).put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).body();
+    const uint64_t begin = address - found->address;  // ranges count from the start of the allocation
     return wire::Writer()
         .put<uint8_t>(1)
         .put(found->address)
         .put(found->bytes)
         .put<uint8_t>(found->owner == Owner::Host)
         .put<uint8_t>(found->is_mutable)
-        .put(found->defined.first_gap(address, address + bytes))
-        .put(found->stored.first_gap(address, address + bytes))
+        .put(found->address + found->defined.first_gap(begin, begin + bytes))
+        .put(found->address + found->stored.first_gap(begin, begin + bytes))
         .body();
 }
 

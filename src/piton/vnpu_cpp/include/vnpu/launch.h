@@ -135,7 +135,7 @@ private:
 
     static std::string KernelIn(const std::string &text)
     {
-        static const std::string label = "kernel = ";
+        static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
         const std::size_t begin = text.rfind(label) + label.size();
         return text.substr(begin, text.size() - begin - 1);
     }
