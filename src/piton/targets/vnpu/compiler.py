@@ -10,6 +10,7 @@ import platform
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -97,6 +98,8 @@ class StepResult:
     output: str = ""
     is_timed_out: bool = False
     is_cached: bool = False
+    is_skipped: bool = False
+    """Not tried, since another step had failed."""
 
 
 class Workshop:
@@ -117,10 +120,22 @@ class Workshop:
                 return StepResult(str(found), is_cached=True)
             return self._run(step, kept)
 
+    def put_beside(self, made: str, source: Path) -> str:
+        """Path of a copy of `source` in the folder of a kept result."""
+        return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
+
     def make_all(self, steps: Sequence[Step]) -> list[StepResult]:
-        """Results in the order of `steps`, a few made at a time."""
+        """Results in the order of `steps`, a few made at a time; after a failure none is begun."""
+        failed = threading.Event()
+
+        def make(step: Step) -> StepResult:
+            result = StepResult("", is_skipped=True) if failed.is_set() else self.make(step)
+            if not result.path:
+                failed.set()
+            return result
+
         with ThreadPoolExecutor(PARALLEL) as pool:
-            return list(pool.map(self.make, steps))
+            return list(pool.map(make, steps))
 
     def _run(self, step: Step, kept: str) -> StepResult:
         place = self._folder / step.key

@@ -95,8 +95,8 @@ class OwnParts:
 
     @cached_property
     def known_names(self) -> frozenset[str]:
-        """Every identifier in our headers: a name that an error points at and that is here is no missing API."""
-        texts = (path.read_text("utf-8") for path in sorted(self.paths.include.rglob("*.h")))
+        """Every identifier in our headers but those in comments: a name that an error points at and that is here is no missing API."""
+        texts = (re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.DOTALL) for path in sorted(self.paths.include.rglob("*.h")))
         return frozenset(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
 
     def system_includes(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class OwnParts:
     def torch_libraries(self) -> tuple[str, ...]:
         """Link arguments for torch's libraries, which are loaded already when the result is."""
         folder = self.torch / "lib"
-        return (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_python", "-ltorch_cpu", "-ltorch", "-lc10")
+        return (f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-ltorch_python", "-ltorch_cpu", "-ltorch", "-lc10")
 
     def made(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
         """The same with the three products built."""
@@ -134,10 +134,7 @@ class OwnParts:
     def _torch_header(self, workshop: Workshop) -> str:
         arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
         made = required(workshop.make(self._own_step(f"{TORCH_HEADER}.gch", arguments, [self.headers_digest])), "the precompiled torch header")
-        plain = Path(made).with_suffix("")
-        if not plain.is_file():
-            plain.write_bytes((self.paths.shims / TORCH_HEADER).read_bytes())
-        return str(plain)
+        return workshop.put_beside(made, self.paths.shims / TORCH_HEADER)
 
     def _objects(self, workshop: Workshop, folder: Path, flags: tuple[str, ...], what: str) -> list[str]:
         units = sorted(folder.rglob("*.cpp"))
