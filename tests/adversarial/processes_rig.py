@@ -112,6 +112,7 @@ class Rig:
             str(folder),
             Limits(cpu_s=60),
         )
+        self.runner = runner
         self.session = VnpuSession(self.plan, runner)
 
     def call(self, elements: int = 4096, *, deadline_s: float = 20.0, **attributes: float) -> Execution:

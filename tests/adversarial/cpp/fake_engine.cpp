@@ -39,8 +39,9 @@ extern "C" void vnpu_submit(const vnpu_record *record) {
     vnpu::Allocation *target = vnpu::device_memory->find(record->dst.addr, record->p[0]);
     if (!target) throw std::runtime_error("outside of every allocation");
     std::memset(vnpu::device_memory->writable(record->dst.addr), static_cast<int>(record->scalar), record->p[0]);
-    target->defined.add(record->dst.addr, record->dst.addr + record->p[0]);
-    target->stored.add(record->dst.addr, record->dst.addr + record->p[0]);
+    const uint64_t begin = record->dst.addr - target->address;
+    target->defined.add(begin, begin + record->p[0]);
+    target->stored.add(begin, begin + record->p[0]);
 }
 
 extern "C" uint64_t vnpu_fetch(const vnpu_record *) { return 0; }

@@ -41,7 +41,8 @@ class SandboxRunner:
         self._users = UserPool()
         self._programs = ZygoteClient(())
         self._workers: ZygoteClient | None = None
-        self._mechanisms = Mechanisms()
+        self.mechanisms = Mechanisms()
+        """What is in force."""
         self.complaints: dict[str, str] = {}
         """Why stronger mechanisms are not in force, for `doctor`."""
         self._choose(mechanisms)
@@ -49,7 +50,7 @@ class SandboxRunner:
     @property
     def isolation(self) -> tuple[str, ...]:
         """Names of the mechanisms in force, for the report."""
-        return self._mechanisms.names
+        return self.mechanisms.names
 
     def run(self, job: ProcessJob) -> ProcessResult:
         """Run to the end or to `limits.wall_s`."""
@@ -102,16 +103,16 @@ class SandboxRunner:
             rlimits=as_rlimits(limits, uid is not None),
             output_bytes=limits.output_bytes,
             uid=uid,
-            namespaces=self._mechanisms.namespaces,
-            has_user_namespace=self._mechanisms.user_namespace,
+            namespaces=self.mechanisms.namespaces,
+            has_user_namespace=self.mechanisms.user_namespace,
             scaffold=os.path.join(self._folder, "root"),
             tmp_bytes=_TMP_BYTES,
         )
 
     def _user_and_folder(self, role: Role) -> tuple[int | None, str]:
         """The user of one process, and its temporary folder where no private /tmp can be mounted (empty text otherwise)."""
-        uid = self._users.user_for(role.value) if self._mechanisms.users else None
-        if "mount" in self._mechanisms.namespaces:
+        uid = self._users.user_for(role.value) if self.mechanisms.users else None
+        if "mount" in self.mechanisms.namespaces:
             return uid, ""
         private = tempfile.mkdtemp(dir=self._folder)
         if uid is not None:
@@ -120,18 +121,18 @@ class SandboxRunner:
 
     def _choose(self, given: Mechanisms | None) -> None:
         if given is not None:
-            self._mechanisms = given
+            self.mechanisms = given
             return
         try:
-            self._mechanisms, complaints = choose(self._attempt)
+            self.mechanisms, complaints = choose(self.attempt)
         except LookupError as error:
             self.close()
             raise EvaluatorError("no process can be started here, even without isolation", found=str(error)) from None
         self.complaints = {", ".join(tried.names[: -len(ALWAYS)]): complaint for tried, complaint in complaints.items()}
 
-    def _attempt(self, mechanisms: Mechanisms) -> str:
+    def attempt(self, mechanisms: Mechanisms) -> str:
         """Run a job that needs what every real one needs: Python, torch's and our own files. The complaint, or nothing."""
-        self._mechanisms = mechanisms
+        self.mechanisms = mechanisms
         check = f"import sys; sys.path.insert(0, {_source_root()!r}); import piton; from importlib.util import find_spec; assert find_spec('torch')"
         try:
             result = self.run(ProcessJob(Role.HOST, (sys.executable, "-I", "-c", check), cwd="/", limits=_PROBE_LIMITS))

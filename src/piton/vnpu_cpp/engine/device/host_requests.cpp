@@ -199,9 +199,9 @@ void Server::copy_in(uint64_t address, const std::string &bytes) {
     log_.host_to_device_bytes += bytes.size();
     if (bytes.empty()) return;
     if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
-    const uint64_t begin = address - target.address;
-    target.defined.add(begin, begin + bytes.size());
-    target.stored.remove(begin, begin + bytes.size());
+    const uint64_t begin = address - target.address, end = begin + bytes.size();
+    target.defined.add(begin, end);
+    target.stored.remove(begin, end);
 }
 
 std::string Server::copy_out(uint64_t address, uint64_t bytes) {
@@ -219,9 +219,8 @@ void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) 
     log_.device_to_device_bytes += bytes;
     if (bytes == 0) return;
     if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);
-    const uint64_t from_begin = source - from.address, to_begin = destination - to.address;
-    copy_ranges(from.defined, from_begin, to.defined, to_begin, bytes);
-    copy_ranges(from.stored, from_begin, to.stored, to_begin, bytes);
+    copy_ranges(from.defined, source - from.address, to.defined, destination - to.address, bytes);
+    copy_ranges(from.stored, source - from.address, to.stored, destination - to.address, bytes);
     LoggedLaunch launch{"copy", true, 0, {}};
     launch.report.timing.cycles = engine_->copy(bytes);
     launch.report.timing.kernel_cycles = launch.report.timing.cycles;

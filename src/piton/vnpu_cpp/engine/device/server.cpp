@@ -112,15 +112,15 @@ std::string Server::end_call() {
 std::string Server::describe(uint64_t address, uint64_t bytes) {
     const Allocation *found = memory_.find(address, bytes);
     if (!found) return wire::Writer().put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).put<uint8_t>(0).put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).body();
-    const uint64_t begin = address - found->address;  // ranges count from the start of the allocation
+    const uint64_t begin = address - found->address, end = begin + bytes;  // the table's ranges count from the start of an allocation
     return wire::Writer()
         .put<uint8_t>(1)
         .put(found->address)
         .put(found->bytes)
         .put<uint8_t>(found->owner == Owner::Host)
         .put<uint8_t>(found->is_mutable)
-        .put(found->address + found->defined.first_gap(begin, begin + bytes))
-        .put(found->address + found->stored.first_gap(begin, begin + bytes))
+        .put(found->address + found->defined.first_gap(begin, end))
+        .put(found->address + found->stored.first_gap(begin, end))
         .body();
 }
 
