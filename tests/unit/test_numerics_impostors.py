@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from piton.core.dtype import DType
+from piton.core.verdict import Verdict
 from piton.numerics.impostors import impostors, rejects
-from piton.numerics.lint import special_disagreements
+from piton.numerics.lint import check_native_run, special_disagreements
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import default_tolerance
 
@@ -66,3 +67,10 @@ def test_integer_outputs_cannot_disagree_in_special_values() -> None:
 def test_outputs_of_unequal_form_are_no_pair() -> None:
     with pytest.raises(ValueError, match="no pair"):
         special_disagreements(golden_output("y", np.ones(3), DType.FLOAT16), golden_output("y", np.ones(3), DType.FLOAT32))
+
+
+def test_the_lint_sees_a_case_that_its_own_dtype_cannot_do() -> None:
+    golden = golden_output("y", np.full(100, 1.0), DType.FLOAT16)
+    hopeless = golden_output("y", np.full(100, 1.1), DType.FLOAT16)
+    assert check_native_run(golden, golden, default_tolerance(DType.FLOAT16)).outcome.verdict is Verdict.PASSED
+    assert check_native_run(golden, hopeless, default_tolerance(DType.FLOAT16)).outcome.verdict is Verdict.WRONG_VALUE

@@ -42,7 +42,7 @@ class LiveView:
         if isinstance(event, Planned):
             self._show_plan(event)
         elif isinstance(event, StageStarted):
-            self._progress.update(self._bar, description=f"{_STAGES[event.stage]} {event.subject}")
+            self._show_start(event)
         elif isinstance(event, StageFinished):
             self._say(*_stage_text(event))
         elif isinstance(event, CaseStarted):
@@ -52,6 +52,11 @@ class LiveView:
             self._show_case(event)
         else:
             self._show_interrupt(event)
+
+    def _show_start(self, event: StageStarted) -> None:
+        self._progress.update(self._bar, description=f"{_STAGES[event.stage]} {event.subject}")
+        if not self._console.is_terminal:  # nothing moves there, and a first build takes a minute
+            self._say(f"{_STAGES[event.stage]} {event.subject} ...", "dim")
 
     def _show_plan(self, event: Planned) -> None:
         resumed = f", {event.resumed_cases} taken from the journal" if event.resumed_cases else ""

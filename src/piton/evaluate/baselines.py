@@ -53,7 +53,7 @@ class SimulatedBaselines:
 
     def _build(self, operator: Operator) -> Build:
         if operator.name not in self._builds:
-            self._builds[operator.name] = build_with_progress(self._place, self._submission, operator, FOLDER)
+            self._builds[operator.name] = build_with_progress(self._place, self._submission, operator, "baseline")
         build = self._builds[operator.name]
         if build.outcome is not None:
             raise EvaluatorError(f"the baseline does not build: {build.outcome.message}", where=str(Path(self._submission.root) / str(build.outcome.place)))

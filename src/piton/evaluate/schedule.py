@@ -42,8 +42,21 @@ class _Pool(Generic[Task, Result]):
         self.results: list[Result | None] = [None] * len(tasks)
         self.stop = threading.Event()
         self.failures: list[BaseException] = []
+        self._done: list[threading.Event] = []
 
-    def work(self, lane: Lane[Task, Result]) -> None:
+    def start(self, number: int, lane: Lane[Task, Result]) -> None:
+        """Give a lane its thread."""
+        done = threading.Event()
+        self._done.append(done)
+        threading.Thread(target=self._work, args=(lane, done), name=f"lane-{number}", daemon=True).start()
+
+    def wait(self) -> None:
+        """Return when all lanes have ended. Thread.join would not do: an interrupt makes Python 3.11 take a running thread for ended."""
+        for done in self._done:
+            while not done.wait(_POLL_S):
+                pass
+
+    def _work(self, lane: Lane[Task, Result], done: threading.Event) -> None:
         try:
             while not self.stop.is_set():
                 number, task = self.waiting.get_nowait()
@@ -55,6 +68,7 @@ class _Pool(Generic[Task, Result]):
             self.stop.set()
         finally:
             lane.close()
+            done.set()
 
 
 def run_in_lanes(tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], Lane[Task, Result]]) -> tuple[list[Result | None], bool]:
@@ -64,28 +78,21 @@ def run_in_lanes(tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], La
     """
     pool: _Pool[Task, Result] = _Pool(tasks)
     lanes = [make_lane(number) for number in range(max(1, min(jobs, len(tasks))))]
-    threads = [threading.Thread(target=pool.work, args=(lane,), name=f"lane-{number}", daemon=True) for number, lane in enumerate(lanes)]
-    is_interrupted = _run_threads(pool, lanes, threads)
+    is_interrupted = _run(pool, lanes)
     if pool.failures and not is_interrupted:
         raise pool.failures[0]
     return pool.results, is_interrupted
 
 
-def _run_threads(pool: _Pool[Task, Result], lanes: Sequence[Lane[Task, Result]], threads: Sequence[threading.Thread]) -> bool:
+def _run(pool: _Pool[Task, Result], lanes: Sequence[Lane[Task, Result]]) -> bool:
     try:
-        for thread in threads:
-            thread.start()
-        _join(threads)
+        for number, lane in enumerate(lanes):
+            pool.start(number, lane)
+        pool.wait()
     except KeyboardInterrupt:
         pool.stop.set()
         for lane in lanes:
             lane.interrupt()
-        _join(threads)
+        pool.wait()
         return True
     return False
-
-
-def _join(threads: Sequence[threading.Thread]) -> None:
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(_POLL_S)

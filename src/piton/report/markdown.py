@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
-from piton.report.rows import Columns, columns, failures, findings, headers, row, score_text
+from piton.report.rows import Columns, columns, failures, findings, headers, listed, row, score_text
 
 
 def markdown_text(report: Report) -> str:
@@ -40,7 +40,7 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[str]:
     yield ""
     yield f"| case | size | verdict | {head.t_cand} | {head.t_baseline} | {head.t_hw} | HAP | limits: roof / kernel |"
     yield "|---|---|---|---|---|---|---|---|"
-    for line in (row(case, found) for case in item.cases):
+    for line in (row(case, found) for case in listed(item)):
         yield f"| {line.case_id} | {line.size} | {line.verdict} | {line.t_cand} | {line.t_baseline} | {line.t_hw} | {line.hap} | {line.limits} |"
     yield ""
     for failure in failures(item):

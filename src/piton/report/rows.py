@@ -119,6 +119,19 @@ def failures(item: OperatorResult) -> list[Failure]:
     return [_case_failure(case) for case in item.cases if case.void or _is_failure(case)]
 
 
+def listed(item: OperatorResult) -> list[CaseResult]:
+    """The cases that were asked for."""
+    return [case for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+
+
+def summary(item: OperatorResult) -> str:
+    """One line about an operator."""
+    passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
+    left_out = len(item.cases) - len(listed(item))
+    rest = f", {left_out} left out by --case" if left_out else ""
+    return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
+
+
 def findings(item: OperatorResult) -> list[tuple[str, str]]:
     """Findings of one operator, equal ones once: which cases, and what."""
     by_text: dict[str, list[str]] = {}

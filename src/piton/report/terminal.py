@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from piton.core.report import OperatorResult, Report
-from piton.report.rows import Columns, Failure, columns, failures, findings, headers, row, score_text
+from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -42,7 +42,7 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
         yield Text(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}", style="dim")
     for cases, text in findings(item):
         yield Text(f"  finding ({_short(cases)}) {text}", style="yellow")
-    yield Text(f"{item.operator}: {_passed(item)} of {len(item.cases)} cases passed, score {score_text(item.score)} of 100\n", style="bold")
+    yield Text(f"{item.operator}: {summary(item)}\n", style="bold")
 
 
 def _table(item: OperatorResult, found: Columns) -> Table:
@@ -50,11 +50,11 @@ def _table(item: OperatorResult, found: Columns) -> Table:
     table = Table(title=item.operator, title_justify="left", title_style="bold")
     table.add_column("case", justify="right")
     table.add_column("size")
-    table.add_column("verdict")
+    table.add_column("verdict", overflow="fold")
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name), justify="right")
+        table.add_column(escape(name), justify="right", overflow="fold")
     table.add_column("limits: roof / kernel")
-    for line in (row(case, found) for case in item.cases):
+    for line in (row(case, found) for case in listed(item)):
         style = "green" if line.is_good else "red"
         table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
     return table
@@ -76,10 +76,6 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
-
-
-def _passed(item: OperatorResult) -> int:
-    return sum(row.outcome.verdict.value == "passed" for row in item.cases)
 
 
 def _short(cases: str) -> str:
