@@ -106,10 +106,10 @@ class CallLog(BaseModel):
 
 
 def relative(path: str, root: str) -> str:
-    """`path` inside the submission's folder `root`; of any other file only the name."""
+    """`path` inside the submission's folder `root`; of any other file only the name. The toolchain's `#line` directives make most of them relative already."""
     if root and path.startswith(root.rstrip("/") + "/"):
         return path[len(root.rstrip("/")) + 1 :]
-    return path.rpartition("/")[2]
+    return path if path and not path.startswith(("/", "<")) else path.rpartition("/")[2]
 
 
 def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
