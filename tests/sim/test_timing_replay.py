@@ -203,6 +203,21 @@ def test_dirty_data_of_an_earlier_launch_is_read_from_l2_and_pays_when_it_is_pus
     assert pushed["hbm"] == (192 + 64) * MIB
 
 
+def test_pushing_dirty_data_out_takes_memory_time() -> None:
+    _, onto_clean = launches(stream("read", 0, 192), stream("read", 1000, 192))
+    _, onto_dirty = launches(stream("write", 0, 192), stream("read", 1000, 192))
+    assert (onto_clean["hbm"], onto_dirty["hbm"]) == (192 * MIB, 2 * 192 * MIB)
+    assert onto_dirty["cycles"] >= 2 * 192 * MIB / (1.54e12 / 1.85e9)
+    assert onto_clean["cycles"] <= 1.1 * 192 * MIB / (1.47e12 / 1.85e9)
+
+
+def test_the_page_that_was_used_longest_ago_leaves_first() -> None:
+    *_, kept, gone = launches(
+        stream("read", 0, 64), stream("read", 100, 100), stream("read", 0, 64), stream("read", 1000, 64), stream("read", 0, 64), stream("read", 100, 32)
+    )
+    assert (kept["hbm"], gone["hbm"]) == (0, 32 * MIB)
+
+
 def test_a_read_that_bypasses_l2_leaves_it_as_it_is() -> None:
     _, bypass, again = launches(stream("write", 0, 64), stream("read", 1000, 192, bypass=1), stream("read", 0, 64))
     assert bypass["hbm"] == 192 * MIB
