@@ -78,7 +78,7 @@ class VnpuSession:
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call)
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = result.is_alive and not log.is_cut
+            is_reusable = not result.failures and not log.is_cut
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone.words),))
         except DeviceBusyError:
