@@ -54,46 +54,35 @@ def add_script(case: AddCase) -> str:
 
 
 def _add_core(case: AddCase, first: int, elements: int) -> Iterator[str]:
-    tiles = -(-elements // case.tile)
     buffers = 2 if case.is_double else 1
-    if case.is_double:
-        yield from (f"set {pipes} {buffer}" for pipes in (f"{V} {MTE2}", f"{MTE3} {V}") for buffer in range(2))
-    for index in range(tiles):
-        start = first + index * case.tile
-        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start), is_first=index == 0, is_last=index == tiles - 1)
-    if case.is_double:
-        yield from (f"wait {pipes} {buffer}" for pipes in (f"{V} {MTE2}", f"{MTE3} {V}") for buffer in range(2))
+    free_flags = [f"{pipes} {buffer}" for buffer in range(buffers) for pipes in (f"{V} {MTE2}", f"{MTE3} {V}")]
+    yield from (f"set {flag}" for flag in free_flags)
+    for index, start in enumerate(range(first, first + elements, case.tile)):
+        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start))
+    yield from (f"wait {flag}" for flag in free_flags)
 
 
-def _add_tile(case: AddCase, buffer: int, start: int, count: int, *, is_first: bool, is_last: bool) -> Iterator[str]:
+def _add_tile(case: AddCase, buffer: int, start: int, count: int) -> Iterator[str]:
     x, y, z = _add_addresses(case, buffer)
-    may_wait, may_set = case.is_double or not is_first, case.is_double or not is_last
-    if may_wait:
-        yield f"wait {V} {MTE2} {buffer}"
+    yield f"wait {V} {MTE2} {buffer}"
     yield f"read {GM_X + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
     yield f"read {GM_Y + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
-    yield f"set {MTE2} {V} {buffer}"
-    yield f"wait {MTE2} {V} {buffer}"
-    if may_wait:
-        yield f"wait {MTE3} {V} {buffer}"
+    yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
+    yield f"wait {MTE3} {V} {buffer}"
     yield f"vector {ADD} {F16} {z} {x} {y} {-(-count // 128)}"
-    if may_set:
-        yield f"set {V} {MTE2} {buffer}"
-    yield f"set {V} {MTE3} {buffer}"
-    yield f"wait {V} {MTE3} {buffer}"
+    yield f"set {V} {MTE2} {buffer}"
+    yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
     yield f"write {GM_Z + 2 * start} 1 {2 * count} 0 0"
-    if may_set:
-        yield f"set {MTE3} {V} {buffer}"
+    yield f"set {MTE3} {V} {buffer}"
 
 
 def _add_addresses(case: AddCase, buffer: int) -> tuple[int, int, int]:
-    """UB addresses of x, y, z of one buffer: 32 KiB slots in a row, or x and y 256 B out of step and z in another bank."""
-    slot, tile = 32768, 2 * case.tile
+    """UB addresses of x, y, z of one buffer: one tile after the other, or x and y 256 B out of step and z in the third bank."""
+    tile, bank = 2 * case.tile, 65536
     if not case.is_staggered:
-        base = 3 * slot * buffer
-        return base, base + slot, base + 2 * slot
-    x = 2 * slot * buffer
-    return x, x + tile, 4 * slot + tile * buffer
+        x = 3 * tile * buffer
+        return x, x + tile, x + 2 * tile
+    return bank * buffer, bank * buffer + tile, 2 * bank + tile * buffer
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,20 @@ def add_us(case: int) -> tuple[float, float]:
     return first, again
 
 
-@pytest.mark.parametrize("case", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("is_warm", [False, True], ids=["cold", "again"])
-def test_published_add_times_are_met_within_25_percent(case: int, is_warm: bool) -> None:
-    assert add_us(case)[is_warm] == pytest.approx(published.ADD_TASK_US[case], rel=0.25)
+@pytest.mark.parametrize("case", [1, 2, 3, 4, 5, 6])
+def test_published_add_times_are_met_within_8_percent_by_a_repeated_launch(case: int) -> None:
+    assert add_us(case)[1] == pytest.approx(published.ADD_TASK_US[case], rel=0.08)
+
+
+@pytest.mark.parametrize("case", [3, 4, 5, 6])
+def test_published_add_times_are_met_within_20_percent_from_a_cold_l2(case: int) -> None:
+    assert add_us(case)[0] == pytest.approx(published.ADD_TASK_US[case], rel=0.20)
 
 
 @pytest.mark.parametrize("case", [2, 3, 4, 5, 6])
-def test_repeated_add_times_are_met_within_6_percent(case: int) -> None:
-    assert add_us(case)[1] == pytest.approx(published.ADD_TASK_US[case], rel=0.06)
+def test_a_launch_from_a_clean_l2_is_not_slower_than_a_repeated_one(case: int) -> None:
+    cold, again = add_us(case)
+    assert cold <= again
 
 
 @pytest.mark.parametrize("is_warm", [False, True], ids=["cold", "again"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from piton.core.canonical import digest
@@ -18,6 +19,8 @@ from piton.targets.vnpu.rewrite import rewrite
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
+_ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"]*\.(?:cpp|cc|cxx|asc|cce|c)[>\"])")
+"""Includes of units, computed includes, and other ways to read a file."""
 EXTENSION = "csrc/extension.cpp"
 """The unit that makes the library a Python module (CANN Bench's direct-launch layout)."""
 
@@ -27,9 +30,29 @@ class SourceTree:
     """Where the copy lies and what identifies it."""
 
     root: Path
-    key: str
-    """Digest of every path and content in it."""
-    has_extension: bool
+    files: tuple[SubmissionFile, ...]
+    """What was copied."""
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of every path and content."""
+        return digest(sorted((item.path, item.sha256) for item in self.files))
+
+    @property
+    def has_extension(self) -> bool:
+        """Is there a unit that makes the library a Python module?"""
+        return self.contains(EXTENSION)
+
+    def unit_key(self, relative: str) -> str:
+        """Identity of what one unit may see: itself and all headers, or everything if some file reads others in a way that names alone don't show."""
+        if self._has_odd_includes:
+            return self.key
+        seen = [item for item in self.files if item.path == relative or item.path.endswith(_HEADERS)]
+        return digest([sorted((item.path, item.sha256) for item in seen), sorted(item.path for item in self.files)])
+
+    @cached_property
+    def _has_odd_includes(self) -> bool:
+        return any(_ODD_INCLUDE.search((self.root / item.path).read_bytes()) for item in self.files)
 
     def path(self, relative: str) -> str:
         """Absolute path of one copied file."""
@@ -59,10 +82,10 @@ class SourceTree:
 
 def copy_sources(submission: Submission, sources: OperatorSources, root: Path) -> SourceTree:
     """Write the copy for `sources` under `root`."""
-    chosen = [item for item in submission.files if _belongs(item.path, sources)]
+    chosen = tuple(item for item in submission.files if _belongs(item.path, sources))
     for item in chosen:
         _copy(Path(submission.root) / item.path, root / item.path, item.path)
-    return SourceTree(root, _key(chosen), any(item.path == EXTENSION for item in chosen))
+    return SourceTree(root, chosen)
 
 
 def _belongs(path: str, sources: OperatorSources) -> bool:
@@ -86,7 +109,3 @@ def _copy(source: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_bytes().decode("utf-8", errors="surrogateescape")
     target.write_bytes(rewrite(text, name).encode("utf-8", errors="surrogateescape"))
-
-
-def _key(files: list[SubmissionFile]) -> str:
-    return digest(sorted((item.path, item.sha256) for item in files))

@@ -23,7 +23,7 @@ DEVICE_FLAGS = (*KERNEL_FLAGS, "-g1", "-DPITON_DEVICE_PASS", "-fvisibility=hidde
 calls the engine, which ends code that does not."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
-_LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--no-demangle")
+_LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
 
 
@@ -75,7 +75,7 @@ class OperatorSteps:
         quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
         arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root.parent}=.", "-x", "c++", "-c", self._tree.path(path))
         name = f"{PurePosixPath(path).stem}.{side}.o"
-        key = digest([self.key, self._tree.key, path, side])
+        key = digest([self.key, self._tree.unit_key(path), path, side])
         readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 

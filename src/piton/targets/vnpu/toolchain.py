@@ -143,7 +143,7 @@ class _OperatorBuild:
         messages = parse_compiler(result.output, self._tree.contains)
         shown = [message.diagnostic for message in messages if message.is_own or message.diagnostic.severity == "error"]
         self._diagnostics += [item for item in shown if item not in self._diagnostics]
-        if result.path:
+        if result.path or result.is_skipped:
             return None
         if result.is_timed_out:
             return _timeout(unit.source)

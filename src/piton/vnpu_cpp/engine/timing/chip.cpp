@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -56,21 +57,14 @@ private:
     std::map<std::string, double> values_;
 };
 
-// Rates for 1, 2, ... transfers in flight: straight lines between the points, level after the last one.
+// Rates for 1, 2, ... transfers in flight: straight lines between the points, level after the last one. Whole numbers, so that no host rounds differently.
 std::vector<Rate> interpolate(const Table &table, const std::string &prefix) {
     const std::map<uint32_t, double> points = table.curve(prefix);
-    std::vector<Rate> rates(kMaxTransfers + 1, 0);
-    for (uint32_t cores = 1; cores <= kMaxTransfers; ++cores) {
-        const auto above = points.lower_bound(cores);
-        if (above == points.end()) {
-            rates[cores] = table.rate_of(points.rbegin()->second);
-        } else if (above->first == cores) {
-            rates[cores] = table.rate_of(above->second);
-        } else {
-            const auto below = std::prev(above);
-            const double share = static_cast<double>(cores - below->first) / static_cast<double>(above->first - below->first);
-            rates[cores] = table.rate_of(below->second + (above->second - below->second) * share);
-        }
+    std::vector<Rate> rates(kMaxTransfers + 1, table.rate_of(points.rbegin()->second));
+    for (auto below = points.begin(), above = std::next(below); above != points.end(); ++below, ++above) {
+        const int64_t from = static_cast<int64_t>(table.rate_of(below->second)), to = static_cast<int64_t>(table.rate_of(above->second));
+        for (uint32_t count = below->first; count < above->first && count <= kMaxTransfers; ++count)
+            rates[count] = static_cast<Rate>(from + (to - from) * (count - below->first) / (above->first - below->first));
     }
     return rates;
 }
