@@ -11,13 +11,13 @@ from piton.core.hardware import Hardware
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.submission import Submission
-from piton.targets.vnpu.memory import hide_from_same_user
 from piton.targets.vnpu.session import SessionPlan, VnpuSession
 
 DEVICE_MEMORY_BYTES = 60 << 30
 """What a submission can allocate of the 64 GiB of HBM that a 910B has; the rest of the arena is guard space."""
 
-_PROCESS_LIMITS = Limits(wall_s=3600.0, cpu_s=3600, memory_bytes=16 << 30, processes=256)
+_PROCESS_LIMITS = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256)
+"""Of each process of a session, which serves many cases; single cases are bounded by their deadline and budget."""
 
 
 class Programs(Protocol):
@@ -51,8 +51,6 @@ class VnpuDevice:
         """Prepare the processes for one operator of one submission; they start with the first case."""
         if build.outcome is not None:
             raise EvaluatorError(f"{operator.name} was not built and cannot be run")
-        if "separate_users" not in runner.isolation:
-            hide_from_same_user()
         plan = SessionPlan(
             operator=operator,
             package_folder=build.artifacts["package"],
