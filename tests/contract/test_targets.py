@@ -47,7 +47,9 @@ def submission(root: Path, script: str) -> Submission:
     """A submission of the null target."""
     (root / "null.yaml").write_text(script)
     sources = OperatorSources(operator="twice", kernels=("csrc/ops/twice/op_kernel/twice.cpp",), plugins=())
-    return Submission(root=str(root), manifest=Manifest(), files=(SubmissionFile(path="null.yaml", sha256=script, size_bytes=len(script)),), operators=(sources,))
+    return Submission(
+        root=str(root), manifest=Manifest(), files=(SubmissionFile(path="null.yaml", sha256=script, size_bytes=len(script)),), operators=(sources,)
+    )
 
 
 RIGHT = "operators: {twice: {default: {compute: double, time_us: 7.0}}}"

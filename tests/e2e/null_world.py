@@ -50,7 +50,7 @@ def make_suite(root: Path, goldens: dict[str, str] | None = None) -> Path:
         (folder / "desc.md").write_text(f"# {name}\n")
     quoted = {str(number): {"baseline_perf_us": QUOTED_T_BASELINE_US, "t_hw_us": QUOTED_T_HW_US} for number in range(1, CASES + 1)}
     (root / "metadata").mkdir()
-    (root / "metadata" / "null.json").write_text(json.dumps({"level1": {name: quoted for name in bodies}}))
+    (root / "metadata" / "null.json").write_text(json.dumps({"level1": dict.fromkeys(bodies, quoted)}))
     return root
 
 

@@ -299,4 +299,6 @@ def test_a_journal_of_another_evaluation_is_not_taken_up(world: World) -> None:
 def test_the_journal_has_one_line_per_case(world: World) -> None:
     world.evaluate()
     lines = [json.loads(line) for line in (world.root / "run" / "journal.jsonl").read_text().splitlines()]
-    assert [f"{line['result']['operator']}/{line['result']['case']['id']}" for line in lines[1:]] == [f"{name}/{number}" for name in ("grow", "twice") for number in range(1, 5)]
+    assert [f"{line['result']['operator']}/{line['result']['case']['id']}" for line in lines[1:]] == [
+        f"{name}/{number}" for name in ("grow", "twice") for number in range(1, 5)
+    ]

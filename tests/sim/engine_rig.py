@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -292,39 +291,45 @@ def host_flags() -> list[str]:
     return ["-mavx2", "-mf16c"] if " avx2 " in flags and " f16c " in flags else []
 
 
-def _compile(folder: Path, sources: list[Path], command: list[str]) -> None:
-    waiting = list(sources)
-    running: list[subprocess.Popen[bytes]] = []
+def _compile(jobs: list[tuple[Path, Path]], command: list[str]) -> None:
+    """Objects from sources, two compilers at a time."""
+    waiting = list(jobs)
+    running: list[tuple[subprocess.Popen[bytes], Path, Path]] = []
     while waiting or running:
         while waiting and len(running) < 2:
-            source = waiting.pop()
-            running.append(subprocess.Popen([*command, "-c", str(source), "-o", str(folder / f"{source.stem}.o")]))
-        assert running.pop(0).wait() == 0, "the engine does not compile"
+            source, target = waiting.pop()
+            unfinished = target.with_suffix(f".{os.getpid()}.o")
+            running.append((subprocess.Popen([*command, "-c", str(source), "-o", str(unfinished)]), unfinished, target))
+        process, unfinished, target = running.pop(0)
+        assert process.wait() == 0, "the engine does not compile"
+        unfinished.replace(target)
 
 
-def _digest(command: list[str]) -> str:
-    digest = hashlib.sha256(repr(command).encode())
-    for path in sorted([*VNPU.rglob("*.h"), *(VNPU / "engine").glob("*.cpp"), *HERE.iterdir()]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:32]
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _flags() -> list[str]:
+    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"] if os.environ.get("PITON_ENGINE_ASAN") else []
+    return ["-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *sanitizers]
 
 
 @functools.cache
 def engine_library() -> ctypes.CDLL:
-    """Engine, driver and timing stand-in as a shared library, compiled into Piton's cache once per content."""
+    """Engine, driver and timing stand-in as a shared library; objects lie in Piton's cache, named by all that goes into them."""
     sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
-    extra = os.environ.get("PITON_TEST_CXXFLAGS", "").split()
     include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
-    command = ["g++", "-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *extra, *include]
+    command = ["g++", "-std=c++17", "-O1", *_flags(), *include]
+    headers = [path.read_bytes() for path in sorted([*(VNPU / "engine").glob("*.h"), *(VNPU / "include" / "vnpu").glob("*.h"), *HERE.glob("engine_*.h")])]
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
-    library = cache / f"{_digest(command)}.so"
+    cache.mkdir(parents=True, exist_ok=True)
+    objects = {source: cache / f"{_digest(command, headers, source.name, source.read_bytes())}.o" for source in sources}
+    _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
+    library = cache / f"{_digest(*objects.values())}.so"
     if not library.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            _compile(Path(folder), sources, command)
-            linked = Path(folder) / "engine.so"
-            subprocess.run(["g++", "-shared", *extra, "-o", str(linked), *(f"{folder}/{source.stem}.o" for source in sources)], check=True)
-            linked.replace(library)
+        unfinished = library.with_suffix(f".{os.getpid()}.so")
+        subprocess.run(["g++", "-shared", *_flags(), "-o", str(unfinished), *map(str, objects.values())], check=True)
+        unfinished.replace(library)
     return _open(library)
 
 

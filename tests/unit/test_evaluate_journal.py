@@ -98,7 +98,6 @@ def test_a_journal_of_another_evaluation_is_refused_and_left_alone(tmp_path: Pat
 
 
 def test_two_runs_cannot_write_to_one_journal(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j", "identity", is_resumed=False):
-        with pytest.raises(UsageError, match="another run"):
-            Journal(tmp_path / "j", "identity", is_resumed=False)
+    with Journal(tmp_path / "j", "identity", is_resumed=False), pytest.raises(UsageError, match="another run"):
+        Journal(tmp_path / "j", "identity", is_resumed=False)
     write(tmp_path / "j")

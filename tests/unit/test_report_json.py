@@ -39,7 +39,12 @@ CHECK = OutputCheck(
 )
 PASSING = CaseResult(
     operator="exp",
-    case=Case(operator="exp", id="1", inputs=(CaseInput(argument="x", shape=(4,), dtype=DType.FLOAT32, low=float("-inf"), high=float("nan")),), attributes={"base": 2.0}),
+    case=Case(
+        operator="exp",
+        id="1",
+        inputs=(CaseInput(argument="x", shape=(4,), dtype=DType.FLOAT32, low=float("-inf"), high=float("nan")),),
+        attributes={"base": 2.0},
+    ),
     size=SizeClass.SMALL,
     outcome=PASSED,
     time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay"),
@@ -80,7 +85,13 @@ REPORT = score_report(
         auto_sync=True,
         operators=(
             OperatorResult(
-                operator="exp", level=1, compiled=True, build_outcome=PASSED, diagnostics=(Diagnostic(file="a", message="m"),), cases=(PASSING, FAILING), score=None
+                operator="exp",
+                level=1,
+                compiled=True,
+                build_outcome=PASSED,
+                diagnostics=(Diagnostic(file="a", message="m"),),
+                cases=(PASSING, FAILING),
+                score=None,
             ),
         ),
         findings=(Finding(kind=FindingKind.OTHER, message="left out"),),

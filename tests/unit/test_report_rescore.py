@@ -31,7 +31,9 @@ def failed(cause: Cause, case_id: str = "9") -> CaseResult:
 
 
 def report(*operators: tuple[CaseResult, ...], profile: ScoreProfile = ScoreProfile.SIM) -> Report:
-    results = tuple(OperatorResult(operator=f"op{n}", level=1 + n % 2, compiled=True, build_outcome=PASSED, cases=cases, score=None) for n, cases in enumerate(operators))
+    results = tuple(
+        OperatorResult(operator=f"op{n}", level=1 + n % 2, compiled=True, build_outcome=PASSED, cases=cases, score=None) for n, cases in enumerate(operators)
+    )
     return Report(
         suite="s",
         suite_version="1",

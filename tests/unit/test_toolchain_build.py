@@ -370,7 +370,10 @@ def test_own_sources_that_do_not_compile_make_the_target_unavailable(tmp_path: P
     shutil.copytree(INCLUDE, tmp_path / "include")
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "broken.cpp").write_text("int main( {")
-    with pytest.raises(TargetUnavailableError, match="the engine could not be built"):
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "sound.cpp").write_text("int sound;")
+    (tmp_path / "include" / "host" / "piton_torch.h").write_text("#pragma once\n")
+    with pytest.raises(TargetUnavailableError, match="the virtual NPU could not be built"):
         VnpuToolchain(hardware(), tmp_path / "cache", source_root=tmp_path).prepare(PlainRunner())
 
 

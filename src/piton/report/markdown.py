@@ -47,7 +47,7 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[str]:
         parts = [failure.title, failure.place, failure.message, failure.numbers, *failure.worst]
         yield f"- case {failure.case_id}: " + _safe("; ".join(part for part in parts if part))
     for cases, text in findings(item):
-        yield f"- finding (cases {cases}): {_safe(text)}"
+        yield f"- finding ({cases}): {_safe(text)}"
 
 
 def _safe(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, OutputCheck, Report
-from piton.core.verdict import PASSED, Cause, Outcome, Verdict
+from piton.core.verdict import PASSED, Cause, Outcome, Place, Verdict
 
 NONE = "–"
 
@@ -133,13 +134,21 @@ def summary(item: OperatorResult) -> str:
 
 
 def findings(item: OperatorResult) -> list[tuple[str, str]]:
-    """Findings of one operator, equal ones once: which cases, and what."""
-    by_text: dict[str, list[str]] = {}
+    """Findings of one operator as (cases, text); those of one kind at one place are one line with the words of the first."""
+    grouped: dict[tuple[FindingKind, Place], list[tuple[str, str]]] = {}
     for case in item.cases:
         for finding in case.findings:
-            place = f" ({finding.place})" if str(finding.place) else ""
-            by_text.setdefault(f"{finding.kind.value}: {finding.message}{place}", []).append(case.case.id)
-    return [(", ".join(ids), text) for text, ids in by_text.items()]
+            grouped.setdefault((finding.kind, finding.place), []).append((case.case.id, finding.message))
+    return [(_cases(found), _finding_text(kind, place, found)) for (kind, place), found in grouped.items()]
+
+
+def _cases(found: Sequence[tuple[str, str]]) -> str:
+    ids = list(dict.fromkeys(case_id for case_id, _ in found))
+    return f"case {ids[0]}" if len(ids) == 1 else f"{len(ids)} cases, first {ids[0]}"
+
+
+def _finding_text(kind: FindingKind, place: Place, found: Sequence[tuple[str, str]]) -> str:
+    return f"{kind.value}: {found[0][1]}" + (f" ({place})" if str(place) else "")
 
 
 def _is_failure(case: CaseResult) -> bool:

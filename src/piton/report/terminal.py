@@ -41,7 +41,7 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
     for diagnostic in item.diagnostics[:5]:
         yield Text(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}", style="dim")
     for cases, text in findings(item):
-        yield Text(f"  finding ({_short(cases)}) {text}", style="yellow")
+        yield Text(f"  finding ({cases}) {text}", style="yellow")
     yield Text(f"{item.operator}: {summary(item)}\n", style="bold")
 
 
@@ -76,8 +76,3 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
-
-
-def _short(cases: str) -> str:
-    names = cases.split(", ")
-    return f"case {cases}" if len(names) == 1 else f"{len(names)} cases" if len(names) > 6 else f"cases {cases}"

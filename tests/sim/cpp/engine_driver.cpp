@@ -46,8 +46,10 @@ void run(const void *arguments) {
     for (uint32_t at = program.first[core]; at < program.first[core + 1]; ++at) {
         const vnpu_record &record = program.records[at];
         if (record.opcode == kThrow) throw std::runtime_error("thrown by the kernel");
-        if (is_question(record.opcode)) program.answers[at] = vnpu_fetch(&record);
-        else vnpu_submit(&record);
+        if (is_question(record.opcode))
+            program.answers[at] = vnpu_fetch(&record);
+        else
+            vnpu_submit(&record);
     }
 }
 
@@ -81,8 +83,8 @@ void write(std::ostringstream &out, const Diagnostic &found) {
 }
 
 void write(std::ostringstream &out, const TraceEntry &entry) {
-    out << '[' << int(entry.kind) << ',' << int(entry.pipe) << ',' << int(entry.src_pipe) << ',' << int(entry.dst_pipe) << ',' << int(entry.event) << ',' << int(entry.flags)
-        << ',' << entry.opcode << ',' << entry.line << ',' << entry.cycles << ']';
+    out << '[' << int(entry.kind) << ',' << int(entry.pipe) << ',' << int(entry.src_pipe) << ',' << int(entry.dst_pipe) << ',' << int(entry.event) << ','
+        << int(entry.flags) << ',' << entry.opcode << ',' << entry.line << ',' << entry.cycles << ']';
 }
 
 template <class List>
@@ -95,7 +97,8 @@ void write_list(std::ostringstream &out, const List &list) {
 
 std::string as_json(const LaunchReport &report) {
     std::ostringstream out;
-    out << "{\"is_cut\":" << (report.is_cut ? "true" : "false") << ",\"instructions\":" << report.instructions << ",\"cycles\":" << report.timing.cycles << ",\"diagnostics\":[";
+    out << "{\"is_cut\":" << (report.is_cut ? "true" : "false") << ",\"instructions\":" << report.instructions << ",\"cycles\":" << report.timing.cycles
+        << ",\"diagnostics\":[";
     write_list(out, report.diagnostics);
     out << "],\"trace\":[";
     const LaunchTrace &trace = replayed_trace();

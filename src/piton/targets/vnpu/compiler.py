@@ -111,6 +111,11 @@ class Workshop:
         self._runner = runner
         self._folder = folder
 
+    @property
+    def kept_in(self) -> Path:
+        """Folder of the store."""
+        return self._store.root
+
     def make(self, step: Step) -> StepResult:
         """The result of `step`, from the store or made now."""
         kept = f"steps/{step.key}/{step.name}"
@@ -124,8 +129,8 @@ class Workshop:
         """Path of a copy of `source` in the folder of a kept result."""
         return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
 
-    def make_all(self, steps: Sequence[Step]) -> list[StepResult]:
-        """Results in the order of `steps`, a few made at a time; after a failure none is begun."""
+    def make_all(self, steps: Sequence[Step], progress: Callable[[str], None] = lambda _text: None) -> list[StepResult]:
+        """Results in the order of `steps`, a few made at a time; after a failure none is begun. `progress` is told of each that was made now."""
         failed = threading.Event()
 
         def make(step: Step) -> StepResult:
@@ -135,7 +140,12 @@ class Workshop:
             return result
 
         with ThreadPoolExecutor(PARALLEL) as pool:
-            return list(pool.map(make, steps))
+            results = []
+            for step, result in zip(steps, pool.map(make, steps), strict=True):
+                results.append(result)
+                if result.path and not result.is_cached:
+                    progress(f"built {step.name} ({len(results)} of {len(steps)})")
+            return results
 
     def _run(self, step: Step, kept: str) -> StepResult:
         place = self._folder / step.key
@@ -161,8 +171,10 @@ class Workshop:
         )
 
 
-def required(result: StepResult, what: str) -> str:
-    """The path of a result of our own sources. Raises TargetUnavailableError when it could not be made."""
-    if not result.path:
-        raise TargetUnavailableError(f"{what} could not be built", found=result.output.strip()[-2000:], action="`piton doctor` says what is missing")
-    return result.path
+def required(results: Sequence[StepResult]) -> list[str]:
+    """Paths of results of our own sources. Raises TargetUnavailableError with the words of the first that could not be made."""
+    failed = next((result for result in results if not result.path and not result.is_skipped), None)
+    if failed is not None:
+        found = "out of time" if failed.is_timed_out else failed.output.strip()[-2000:]
+        raise TargetUnavailableError("the virtual NPU could not be built", found=found, action="`piton doctor` says what is missing")
+    return [result.path for result in results]

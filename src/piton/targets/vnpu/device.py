@@ -11,7 +11,6 @@ from piton.core.hardware import Hardware
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.submission import Submission
-from piton.targets.vnpu.memory import hide_from_same_user
 from piton.targets.vnpu.session import SessionPlan, VnpuSession
 
 DEVICE_MEMORY_BYTES = 60 << 30
@@ -51,8 +50,6 @@ class VnpuDevice:
         """Prepare the processes for one operator of one submission; they start with the first case."""
         if build.outcome is not None:
             raise EvaluatorError(f"{operator.name} was not built and cannot be run")
-        if "separate_users" not in runner.isolation:
-            hide_from_same_user()
         plan = SessionPlan(
             operator=operator,
             package_folder=build.artifacts["package"],

@@ -61,11 +61,10 @@ class HostReply(BaseModel):
 
 @dataclass(frozen=True)
 class HostResult:
-    """What became of one request. `is_alive` is False when the process has ended or cannot be used any more."""
+    """What became of one request. After a failure the process is not used again: its channels may be broken and its state half changed."""
 
     claims: tuple[OutputClaim, ...] = ()
     failures: tuple[Outcome, ...] = ()
-    is_alive: bool = True
     is_deadline: bool = False
 
 
@@ -149,19 +148,19 @@ class HostProcess:
         return HostResult(claims=tuple(reply.outputs or ()))
 
     def _illegal(self, why: str) -> HostResult:
-        return HostResult(failures=(outcome(Cause.ILLEGAL_REPLY, f"the host process sent what no worker of ours sends: {why}"[:_TEXT]),), is_alive=False)
+        return HostResult(failures=(outcome(Cause.ILLEGAL_REPLY, f"the host process sent what no worker of ours sends: {why}"[:_TEXT]),))
 
     def _deadline(self, deadline_s: float) -> HostResult:
         self._process.kill()
         message = f"the host code had not returned after {deadline_s:g} s of wall-clock time"
-        return HostResult(failures=(outcome(Cause.HOST_DEADLINE, message, deadline_s=deadline_s),), is_alive=False, is_deadline=True)
+        return HostResult(failures=(outcome(Cause.HOST_DEADLINE, message, deadline_s=deadline_s),), is_deadline=True)
 
     def _ended(self) -> HostResult:
         result = self._process.wait(_END_S)
         if result is None:  # it closed its channel and lives on
             self._process.kill()
             return self._illegal("the end of its channel")
-        return HostResult(failures=(_how_it_ended(result, self._fault()),), is_alive=False)
+        return HostResult(failures=(_how_it_ended(result, self._fault()),))
 
     def _fault(self) -> tuple[int, int, bool] | None:
         """Last words about a fault: signal, address, whether it is device memory. A submission can write them too; they only explain."""

@@ -111,42 +111,47 @@ class OwnParts:
         return (f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-ltorch_python", "-ltorch_cpu", "-ltorch", "-lc10")
 
     def made(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
-        """The same with the three products built."""
-        progress("building the engine of the virtual NPU")
-        device_program = self._device_program(workshop)
-        progress("building the torch device npu")
-        host_library = self._host_library(workshop)
-        progress("precompiling torch's headers")
-        return replace(self, device_program=device_program, host_library=host_library, torch_header=self._torch_header(workshop))
+        """The same with the three products built. Raises TargetUnavailableError with the compiler's words when one cannot be."""
+        header, engine, host = self._torch_header_step(), self._engine_steps(), self._host_steps()
+        compiles = [header, *engine, *host]
+        progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
+        made = required(workshop.make_all(compiles, progress))
+        engine_objects, host_objects = made[1 : 1 + len(engine)], made[1 + len(engine) :]
+        links = [self._device_link(engine_objects), self._host_link(host_objects)]
+        device_program, host_library = required(workshop.make_all(links, progress))
+        torch_header = workshop.put_beside(made[0], self.paths.shims / TORCH_HEADER)
+        return replace(self, device_program=device_program, host_library=host_library, torch_header=torch_header)
 
-    def _device_program(self, workshop: Workshop) -> str:
+    def _engine_steps(self) -> list[Step]:
         flags = (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
-        objects = self._objects(workshop, self.paths.engine, flags, "the engine")
-        link = ("-rdynamic", "-pthread", *objects, "-ldl")
-        return required(workshop.make(self._own_step("vnpu-device", link, [*objects])), "vnpu-device")
+        return self._unit_steps(self.paths.engine, flags)
 
-    def _host_library(self, workshop: Workshop) -> str:
-        flags = (*HOST_FLAGS, "-I", str(self.paths.host), *self.system_includes())
-        objects = self._objects(workshop, self.paths.host, flags, "the torch device npu")
-        link = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
-        return required(workshop.make(self._own_step("libpiton_npu.so", link, [*objects])), "libpiton_npu.so")
+    def _host_steps(self) -> list[Step]:
+        return self._unit_steps(self.paths.host, (*HOST_FLAGS, "-I", str(self.paths.host), *self.system_includes()))
 
-    def _torch_header(self, workshop: Workshop) -> str:
+    def _torch_header_step(self) -> Step:
         arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
-        made = required(workshop.make(self._own_step(f"{TORCH_HEADER}.gch", arguments, [self.headers_digest])), "the precompiled torch header")
-        return workshop.put_beside(made, self.paths.shims / TORCH_HEADER)
+        return self._own_step(f"{TORCH_HEADER}.gch", arguments, [self.headers_digest])
 
-    def _objects(self, workshop: Workshop, folder: Path, flags: tuple[str, ...], what: str) -> list[str]:
+    def _device_link(self, objects: list[str]) -> Step:
+        """`-rdynamic`, so that device libraries find the engine's functions in it."""
+        return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
+
+    def _host_link(self, objects: list[str]) -> Step:
+        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
+        return self._own_step("libpiton_npu.so", arguments, objects)
+
+    def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:
         units = sorted(folder.rglob("*.cpp"))
         if not units:
-            raise TargetUnavailableError(f"the sources of {what} are missing", expected=f"C++ files in {folder}", action="reinstall Piton")
+            raise TargetUnavailableError("Piton's own C++ sources are missing", expected=f"C++ files in {folder}", action="reinstall Piton")
         shared = [tree_digest(self.paths.include), *(digest_bytes(path.read_bytes()) for path in sorted(folder.parent.rglob("*.h")))]
-        steps = [
-            self._own_step(f"{unit.relative_to(folder).as_posix().replace('/', '-')}.o", (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())])
-            for unit in units
-        ]
-        return [required(result, what) for result in workshop.make_all(steps)]
+        return [self._own_step(_object_name(unit, folder), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
 
     def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:
         key = digest([name, arguments, inputs, self.compiler.version, metadata.version("torch")])
         return Step(name, arguments, key, readable=(str(self.paths.root), str(self.torch), str(self.python)))
+
+
+def _object_name(unit: Path, folder: Path) -> str:
+    return f"{unit.relative_to(folder).as_posix().replace('/', '-')}.o"

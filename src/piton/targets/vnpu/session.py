@@ -23,7 +23,7 @@ from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended,
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
 from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
 from piton.targets.vnpu.log import CallLog
-from piton.targets.vnpu.memory import DeviceArena
+from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
 
 _BUSY_S = 2.0
 """After the host's deadline: how long the device may take to finish what it is doing."""
@@ -62,6 +62,8 @@ class VnpuSession:
     """Implements core.protocols.Session for the virtual NPU."""
 
     def __init__(self, plan: SessionPlan, runner: Runner) -> None:
+        if "separate_users" not in runner.isolation:
+            hide_from_same_user()
         self._plan = plan
         self._runner = runner
         self._arena = DeviceArena()
@@ -78,7 +80,7 @@ class VnpuSession:
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call)
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = result.is_alive and not log.is_cut
+            is_reusable = not result.failures and not log.is_cut
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone.words),))
         except DeviceBusyError:

@@ -32,19 +32,22 @@ void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand
     if (operand.space != VNPU_SPACE_UB)
         core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer is not supported by the virtual NPU");
     if (operand.addr % alignment)
-        core.fail(record, "misaligned",
-                  api(record) + " " + verb(is_write) + " UB from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
-                  {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
+        core.fail(
+            record, "misaligned",
+            api(record) + " " + verb(is_write) + " UB from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
+            {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
     if (operand.limit != 0xffffffffu && bytes > operand.limit)
         core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " + std::to_string(bytes) +
-                      " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
+                  api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " +
+                      std::to_string(bytes) + " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
                   {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
     if (operand.addr > core.ub.size() || bytes > core.ub.size() - operand.addr)
         core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) + " bytes past the end of the unified buffer (" +
-                      std::to_string(core.ub.size()) + " bytes)",
-                  {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"capacity_bytes", static_cast<int64_t>(core.ub.size())}});
+                  api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) +
+                      " bytes past the end of the unified buffer (" + std::to_string(core.ub.size()) + " bytes)",
+                  {{"address", static_cast<int64_t>(operand.addr)},
+                   {"bytes", static_cast<int64_t>(bytes)},
+                   {"capacity_bytes", static_cast<int64_t>(core.ub.size())}});
 }
 
 Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, uint64_t bytes, bool is_write) {
@@ -52,10 +55,13 @@ Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, ui
     if (found) return *found;
     const Allocation *near = core.launch.memory.nearest(address);
     const std::string what = api(record) + " " + verb(is_write) + " " + std::to_string(bytes) + " bytes of global memory at " + hex(address);
-    if (!near) core.fail(record, "out_of_bounds", what + ", below every allocation", {{"address", static_cast<int64_t>(address)}, {"bytes", static_cast<int64_t>(bytes)}});
+    if (!near)
+        core.fail(record, "out_of_bounds", what + ", below every allocation",
+                  {{"address", static_cast<int64_t>(address)}, {"bytes", static_cast<int64_t>(bytes)}});
     const uint64_t end = near->address + near->bytes;
     core.fail(record, "out_of_bounds",
-              what + ", " + std::to_string(address + bytes - end) + " bytes past the end of the allocation " + hex(near->address) + " + " + std::to_string(near->bytes),
+              what + ", " + std::to_string(address + bytes - end) + " bytes past the end of the allocation " + hex(near->address) + " + " +
+                  std::to_string(near->bytes),
               {{"address", static_cast<int64_t>(address)},
                {"bytes", static_cast<int64_t>(bytes)},
                {"allocation_address", static_cast<int64_t>(near->address)},
@@ -127,8 +133,9 @@ void report_race(Core &core, const vnpu_record &record, const Touch &touch, cons
     const Place &earlier = core.launch.places.at(conflict.access.place);
     const bool is_gm = touch.space == VNPU_SPACE_GM;
     const std::string message = describe(place_of(record)) + " (" + pipe_name(record.pipe) + ") " + verb(touch.is_write) + " " +
-                                bytes_text(is_gm ? "GM" : "UB", conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) + " (" + pipe_name(conflict.pipe) +
-                                ") " + past_verb(conflict.was_write) + ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
+                                bytes_text(is_gm ? "GM" : "UB", conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) + " (" +
+                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
+                                ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
     core.report(record, "missing_sync", message,
                 {{"begin", static_cast<int64_t>(conflict.begin)},
                  {"end", static_cast<int64_t>(conflict.end)},
@@ -155,7 +162,8 @@ void settle(Core &core, const vnpu_record &record, const Touch &touch, const Con
     // An edge inserted for an earlier conflict of this instruction may already cover this one.
     if (core.clocks.is_ordered(record.pipe, conflict.pipe, conflict.access.number)) return;
     const bool is_gm = touch.space == VNPU_SPACE_GM;
-    if (!is_gm && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe)) return insert_auto_sync(core, record, conflict.pipe, record.pipe);
+    if (!is_gm && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe))
+        return insert_auto_sync(core, record, conflict.pipe, record.pipe);
     if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
         return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));
     if (!core.moves_data() || is_reported) return;
@@ -201,7 +209,8 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     bool is_reported = false;
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
-        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks, [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
+        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks,
+                                [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }
     const Access access{core.clocks.issue(pipe), core.launch.places.index(place_of(record))};

@@ -14,19 +14,19 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kMaxBlocks = 4095;         // of both calls
-constexpr uint32_t kMaxPadBytes = 2097151;    // DataCopyPad, bytes per block
-constexpr uint32_t kMaxCopyUnits = 65535;     // DataCopy, length and gaps in 32-byte units
+constexpr uint32_t kMaxBlocks = 4095;       // of both calls
+constexpr uint32_t kMaxPadBytes = 2097151;  // DataCopyPad, bytes per block
+constexpr uint32_t kMaxCopyUnits = 65535;   // DataCopy, length and gaps in 32-byte units
 
 uint64_t align_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 struct CopyPlan {
     uint32_t blocks = 0;
-    uint64_t bytes = 0;         // of data per block
-    uint64_t left = 0;          // filler bytes before the data on chip
-    uint64_t chip_bytes = 0;    // per block on chip, filler included
+    uint64_t bytes = 0;       // of data per block
+    uint64_t left = 0;        // filler bytes before the data on chip
+    uint64_t chip_bytes = 0;  // per block on chip, filler included
     uint64_t src_step = 0, dst_step = 0;
-    bool is_pad = false;        // the filler is the padding value
+    bool is_pad = false;  // the filler is the padding value
 };
 
 bool is_load(const vnpu_record &record) { return record.src0.space == VNPU_SPACE_GM; }
@@ -38,9 +38,12 @@ void require(Core &core, const vnpu_record &record, bool holds, const std::strin
 
 CopyPlan plan_plain(Core &core, const vnpu_record &record) {
     const uint32_t bytes = record.p[1], src_gap = record.p[2], dst_gap = record.p[3];
-    require(core, record, bytes % kBlockBytes == 0, "the length of " + std::to_string(bytes) + " bytes is not a multiple of 32; DataCopyPad copies any length", bytes);
-    require(core, record, src_gap % kBlockBytes == 0 && dst_gap % kBlockBytes == 0, "gaps are not multiples of 32 bytes", src_gap % kBlockBytes ? src_gap : dst_gap);
-    require(core, record, std::max({bytes, src_gap, dst_gap}) / kBlockBytes <= kMaxCopyUnits, "length or gap exceeds 65535 units of 32 bytes", std::max({bytes, src_gap, dst_gap}));
+    require(core, record, bytes % kBlockBytes == 0, "the length of " + std::to_string(bytes) + " bytes is not a multiple of 32; DataCopyPad copies any length",
+            bytes);
+    require(core, record, src_gap % kBlockBytes == 0 && dst_gap % kBlockBytes == 0, "gaps are not multiples of 32 bytes",
+            src_gap % kBlockBytes ? src_gap : dst_gap);
+    require(core, record, std::max({bytes, src_gap, dst_gap}) / kBlockBytes <= kMaxCopyUnits, "length or gap exceeds 65535 units of 32 bytes",
+            std::max({bytes, src_gap, dst_gap}));
     CopyPlan plan;
     plan.blocks = record.p[0];
     plan.bytes = plan.chip_bytes = bytes;
@@ -54,7 +57,8 @@ CopyPlan plan_padded(Core &core, const vnpu_record &record) {
     const uint64_t element = std::max(dtype_bytes(is_store(record) ? record.src0.dtype : record.dst.dtype), 1u);
     const uint64_t left = (record.mask[0] & 0xff) * element, right = (record.mask[0] >> 8 & 0xff) * element;
     require(core, record, bytes <= kMaxPadBytes, "the block length of " + std::to_string(bytes) + " bytes exceeds 2097151", bytes);
-    require(core, record, left <= kBlockBytes && right <= kBlockBytes, "more than 32 bytes of padding on one side", static_cast<int64_t>(std::max(left, right)));
+    require(core, record, left <= kBlockBytes && right <= kBlockBytes, "more than 32 bytes of padding on one side",
+            static_cast<int64_t>(std::max(left, right)));
     CopyPlan plan;
     plan.blocks = record.p[0];
     plan.bytes = bytes;
@@ -85,7 +89,8 @@ uint64_t span(const CopyPlan &plan, uint64_t step, uint64_t last) { return plan.
 void check_gm_alignment(Core &core, const vnpu_record &record, const vnpu_operand &operand) {
     const uint32_t element = dtype_bytes(operand.dtype);
     if (record.opcode == VNPU_OP_DATA_COPY_PAD || element < 2 || operand.addr % element == 0) return;
-    core.fail(record, "misaligned", "DataCopy needs a GM address that is a multiple of the element size " + std::to_string(element) + ", not " + hex(operand.addr),
+    core.fail(record, "misaligned",
+              "DataCopy needs a GM address that is a multiple of the element size " + std::to_string(element) + ", not " + hex(operand.addr),
               {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", element}});
 }
 
@@ -93,7 +98,8 @@ void check_gm_alignment(Core &core, const vnpu_record &record, const vnpu_operan
 void report_stale_cache(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end) {
     if (core.launch.dirty.ranges().empty() || !core.launch.dirty.touches(begin, end) || core.launch.reporter.has(place_of(record), "missing_sync")) return;
     core.report(record, "missing_sync",
-                describe(place_of(record)) + " reads GM bytes " + hex(begin) + ".." + hex(end) + " that a SetValue left in a scalar unit's data cache"
+                describe(place_of(record)) + " reads GM bytes " + hex(begin) + ".." + hex(end) +
+                    " that a SetValue left in a scalar unit's data cache"
                     "; DataCacheCleanAndInvalid has to come between the two",
                 {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
@@ -161,7 +167,8 @@ void load(Core &core, const vnpu_record &record, const CopyPlan &plan) {
 bool may_store(Core &core, const vnpu_record &record, const Allocation &target, uint64_t gm, uint64_t bytes) {
     if (target.is_mutable) return true;
     if (!core.launch.reporter.has(place_of(record), "input_modified"))
-        core.report(record, "input_modified", api_name(place_of(record)) + " stores " + std::to_string(bytes) + " bytes into an input at " + hex(gm) + "; inputs are read-only",
+        core.report(record, "input_modified",
+                    api_name(place_of(record)) + " stores " + std::to_string(bytes) + " bytes into an input at " + hex(gm) + "; inputs are read-only",
                     {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}});
     return false;
 }
@@ -221,9 +228,12 @@ bool is_supported(const vnpu_record &record) {
 void run_copy(Core &core, const vnpu_record &record) {
     if (!is_supported(record)) core.fail(record, "unsupported_api", api_name(place_of(record)) + " between these memories is not supported by the virtual NPU");
     const CopyPlan plan = plan_copy(core, record);
-    if (is_load(record)) load(core, record, plan);
-    else if (is_store(record)) store(core, record, plan);
-    else move(core, record, plan);
+    if (is_load(record))
+        load(core, record, plan);
+    else if (is_store(record))
+        store(core, record, plan);
+    else
+        move(core, record, plan);
     const uint64_t bytes = static_cast<uint64_t>(plan.blocks) * plan.bytes;
     core.append(cost_of(core.launch.chip, record, plan.blocks, bytes / std::max(dtype_bytes(record.src0.dtype), 1u)));
 }

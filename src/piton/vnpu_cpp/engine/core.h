@@ -80,16 +80,16 @@ struct Core {
     Clocks clocks;
     AccessMap ub_map;
     AccessMap gm_map;
-    IntervalSet dirty;         // the part of launch.dirty that is this core's
+    IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
-    int64_t budget_left;       // cycles, in program order
+    int64_t budget_left;  // cycles, in program order
     bool is_at_sync_all = false;
     Place last_sync_all;
-    Place last_place;          // of the newest record, to say where a loop without end is
+    Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
 
     // A violation that leaves nothing sensible to go on with: reported, then the launch is cut. Objects of device code on the stack are abandoned.

@@ -30,8 +30,8 @@ struct Place {
 };
 
 Place place_of(const vnpu_record &record);
-std::string api_name(const Place &place);     // the vendor's spelling, such as DataCopyPad
-std::string describe(const Place &place);     // "Add at exp.cpp:42"
+std::string api_name(const Place &place);  // the vendor's spelling, such as DataCopyPad
+std::string describe(const Place &place);  // "Add at exp.cpp:42"
 const char *pipe_name(uint32_t pipe);
 std::string hex(uint64_t value);
 

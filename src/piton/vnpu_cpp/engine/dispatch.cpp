@@ -20,8 +20,12 @@ void set_register(Core &core, const vnpu_record &record) {
             core.mask.bits[0] = record.mask[0];
             core.mask.bits[1] = record.mask[1];
             break;
-        case VNPU_OP_SET_MASK_MODE: core.mask.is_counter = record.p[0] != 0; break;
-        case VNPU_OP_SET_PAD_VALUE: core.pad_value = record.scalar; break;
+        case VNPU_OP_SET_MASK_MODE:
+            core.mask.is_counter = record.p[0] != 0;
+            break;
+        case VNPU_OP_SET_PAD_VALUE:
+            core.pad_value = record.scalar;
+            break;
         default:
             if (record.p[0] != 0) refuse(core, record);  // atomic stores
     }
@@ -31,13 +35,20 @@ void set_register(Core &core, const vnpu_record &record) {
 uint64_t capacity(const Core &core, uint32_t space) {
     const ChipLimits &limits = core.launch.limits;
     switch (space) {
-        case VNPU_SPACE_UB: return limits.ub_bytes;
-        case VNPU_SPACE_L1: return limits.l1_bytes;
-        case VNPU_SPACE_L0A: return limits.l0a_bytes;
-        case VNPU_SPACE_L0B: return limits.l0b_bytes;
-        case VNPU_SPACE_L0C: return limits.l0c_bytes;
-        case VNPU_SPACE_BT: return limits.bt_bytes;
-        default: return 0;
+        case VNPU_SPACE_UB:
+            return limits.ub_bytes;
+        case VNPU_SPACE_L1:
+            return limits.l1_bytes;
+        case VNPU_SPACE_L0A:
+            return limits.l0a_bytes;
+        case VNPU_SPACE_L0B:
+            return limits.l0b_bytes;
+        case VNPU_SPACE_L0C:
+            return limits.l0c_bytes;
+        case VNPU_SPACE_BT:
+            return limits.bt_bytes;
+        default:
+            return 0;
     }
 }
 
@@ -55,37 +66,58 @@ void execute(Core &core, const vnpu_record &record) {
     if (is_vector(record.opcode)) return run_vector(core, record);
     switch (record.opcode) {
         case VNPU_OP_DATA_COPY:
-        case VNPU_OP_DATA_COPY_PAD: return run_copy(core, record);
-        case VNPU_OP_SCALAR_STORE: return scalar_store(core, record);
-        case VNPU_OP_CACHE_CLEAN: return cache_clean(core, record);
-        case VNPU_OP_SET_FLAG: return set_flag(core, record);
-        case VNPU_OP_WAIT_FLAG: return wait_flag(core, record);
-        case VNPU_OP_BARRIER: return pipe_barrier(core, record);
-        case VNPU_OP_SYNC_ALL: return sync_all(core, record);
+        case VNPU_OP_DATA_COPY_PAD:
+            return run_copy(core, record);
+        case VNPU_OP_SCALAR_STORE:
+            return scalar_store(core, record);
+        case VNPU_OP_CACHE_CLEAN:
+            return cache_clean(core, record);
+        case VNPU_OP_SET_FLAG:
+            return set_flag(core, record);
+        case VNPU_OP_WAIT_FLAG:
+            return wait_flag(core, record);
+        case VNPU_OP_BARRIER:
+            return pipe_barrier(core, record);
+        case VNPU_OP_SYNC_ALL:
+            return sync_all(core, record);
         case VNPU_OP_SET_MASK:
         case VNPU_OP_SET_MASK_MODE:
         case VNPU_OP_SET_ATOMIC:
-        case VNPU_OP_SET_PAD_VALUE: return set_register(core, record);
-        case VNPU_OP_BUFFER_INIT: return buffer_init(core, record);
-        case VNPU_OP_PIPE_BEGIN: return charge(core, record);
+        case VNPU_OP_SET_PAD_VALUE:
+            return set_register(core, record);
+        case VNPU_OP_BUFFER_INIT:
+            return buffer_init(core, record);
+        case VNPU_OP_PIPE_BEGIN:
+            return charge(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
-        case VNPU_OP_PIPE_END: return;  // order comes from the flags and barriers these classes issue
-        case VNPU_OP_FAULT: framework_fault(core, record);
-        default: refuse(core, record);
+        case VNPU_OP_PIPE_END:
+            return;  // order comes from the flags and barriers these classes issue
+        case VNPU_OP_FAULT:
+            framework_fault(core, record);
+        default:
+            refuse(core, record);
     }
 }
 
 uint64_t answer(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
-        case VNPU_OP_SCALAR_LOAD: return scalar_load(core, record);
-        case VNPU_OP_GET_BLOCK_IDX: return core.index;
-        case VNPU_OP_GET_BLOCK_NUM: return core.launch.blocks;
-        case VNPU_OP_GET_SUB_BLOCK_IDX: return 0;  // vector-only launches; others are refused at launch
-        case VNPU_OP_GET_TASK_RATIO: return 1;
-        case VNPU_OP_GET_SYSTEM_CYCLE: return system_cycle(core);
-        case VNPU_OP_GET_CAPACITY: return capacity(core, record.p[0]);
-        default: refuse(core, record);
+        case VNPU_OP_SCALAR_LOAD:
+            return scalar_load(core, record);
+        case VNPU_OP_GET_BLOCK_IDX:
+            return core.index;
+        case VNPU_OP_GET_BLOCK_NUM:
+            return core.launch.blocks;
+        case VNPU_OP_GET_SUB_BLOCK_IDX:
+            return 0;  // vector-only launches; others are refused at launch
+        case VNPU_OP_GET_TASK_RATIO:
+            return 1;
+        case VNPU_OP_GET_SYSTEM_CYCLE:
+            return system_cycle(core);
+        case VNPU_OP_GET_CAPACITY:
+            return capacity(core, record.p[0]);
+        default:
+            refuse(core, record);
     }
 }
 

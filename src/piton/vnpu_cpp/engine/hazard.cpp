@@ -25,13 +25,13 @@ void Clocks::learn(uint32_t pipe, const Prefix &prefix) {
 }
 
 void Clocks::barrier(uint32_t pipe) {
-    if (pipe == VNPU_PIPE_ALL) known_.fill(issued_);
-    else known_[pipe][pipe] = issued_[pipe];
+    if (pipe == VNPU_PIPE_ALL)
+        known_.fill(issued_);
+    else
+        known_[pipe][pipe] = issued_[pipe];
 }
 
-bool Clocks::is_known_to_dma(uint32_t pipe, uint32_t number) const {
-    return number <= known_[VNPU_PIPE_MTE2][pipe] && number <= known_[VNPU_PIPE_MTE3][pipe];
-}
+bool Clocks::is_known_to_dma(uint32_t pipe, uint32_t number) const { return number <= known_[VNPU_PIPE_MTE2][pipe] && number <= known_[VNPU_PIPE_MTE3][pipe]; }
 
 bool AccessMap::Cell::same_history(const Cell &other) const {
     const auto same = [](const Access &a, const Access &b) { return a.number == b.number && a.place == b.place; };

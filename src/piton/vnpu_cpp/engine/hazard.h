@@ -24,9 +24,9 @@ class Clocks {
 public:
     uint32_t issue(uint32_t pipe) { return ++issued_[pipe]; }
     bool is_ordered(uint32_t pipe, uint32_t earlier_pipe, uint32_t number) const;
-    Prefix completed_by_set(uint32_t pipe) const;     // what a SetFlag issued now on `pipe` vouches for
-    void learn(uint32_t pipe, const Prefix &prefix);  // the matching wait; S tells every pipe
-    void barrier(uint32_t pipe);                      // VNPU_PIPE_ALL for all
+    Prefix completed_by_set(uint32_t pipe) const;                // what a SetFlag issued now on `pipe` vouches for
+    void learn(uint32_t pipe, const Prefix &prefix);             // the matching wait; S tells every pipe
+    void barrier(uint32_t pipe);                                 // VNPU_PIPE_ALL for all
     bool is_known_to_dma(uint32_t pipe, uint32_t number) const;  // to both GM copy pipes
 
 private:

@@ -46,7 +46,8 @@ bool is_launchable(Launch &launch, const ChipLimits &limits) {
     const vnpu_kernel &kernel = *launch.kernel;
     if (kernel.abi_version != VNPU_ABI_VERSION) throw std::runtime_error("device library and engine have different ABI versions: rebuild the device library");
     if (kernel.core_kind != VNPU_CORE_AIV) {
-        violation(launch, -1, "unsupported_api", std::string("kernel ") + kernel.title + " needs cube cores; the virtual NPU runs vector-only kernels (KERNEL_TYPE_AIV_ONLY)");
+        violation(launch, -1, "unsupported_api",
+                  std::string("kernel ") + kernel.title + " needs cube cores; the virtual NPU runs vector-only kernels (KERNEL_TYPE_AIV_ONLY)");
         return false;
     }
     if (launch.blocks == 0) {
@@ -148,9 +149,10 @@ namespace {
 
 void note_auto_sync(Launch &launch) {
     if (!launch.auto_syncs) return;
-    launch.reporter.finding(launch.first_auto_sync, -1, "auto_sync_relied_on",
-                            std::to_string(launch.auto_syncs) + " dependences are ordered only by the compiler's auto-sync, which is on by default; the first is here",
-                            {{"count", static_cast<int64_t>(launch.auto_syncs)}});
+    launch.reporter.finding(
+        launch.first_auto_sync, -1, "auto_sync_relied_on",
+        std::to_string(launch.auto_syncs) + " dependences are ordered only by the compiler's auto-sync, which is on by default; the first is here",
+        {{"count", static_cast<int64_t>(launch.auto_syncs)}});
 }
 
 // The replay stops where no core can go on: what execution in program order could not see, such as a flag that comes too late.
@@ -180,8 +182,10 @@ LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, ui
     launch.blocks = blocks;
     LaunchTrace trace;
     trace.core_kind = kernel.core_kind;
-    if (is_launchable(launch, launch.limits)) Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
-    else launch.is_cut = true;
+    if (is_launchable(launch, launch.limits))
+        Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
+    else
+        launch.is_cut = true;
     if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
     LaunchReport report;
     if (!launch.is_cut) replay_into(report, launch, trace, *state_->l2);

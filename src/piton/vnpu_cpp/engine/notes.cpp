@@ -18,21 +18,35 @@ Fault fault_of(const vnpu_record &record) {
     const auto scalar = static_cast<int64_t>(record.scalar);
     switch (record.p[0]) {
         case VNPU_FAULT_UB_OVERFLOW:
-            return {"ub_overflow", "InitBuffer asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a), {{"used_bytes", scalar}, {"available_bytes", a}}};
+            return {"ub_overflow",
+                    "InitBuffer asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
+                    {{"used_bytes", scalar}, {"available_bytes", a}}};
         case VNPU_FAULT_BUFFER_LIMIT:
-            return {"buffer_limit", "InitBuffer asks for " + std::to_string(a) + " buffers in all; a kernel has " + std::to_string(b), {{"buffers", a}, {"limit", b}}};
+            return {"buffer_limit",
+                    "InitBuffer asks for " + std::to_string(a) + " buffers in all; a kernel has " + std::to_string(b),
+                    {{"buffers", a}, {"limit", b}}};
         case VNPU_FAULT_QUEUE_EMPTY:
-            return {"deadlock", "AllocTensor waits for ever: all " + std::to_string(a) + " buffers of the queue are in use (FreeTensor missing?)", {{"buffers", a}}};
+            return {"deadlock",
+                    "AllocTensor waits for ever: all " + std::to_string(a) + " buffers of the queue are in use (FreeTensor missing?)",
+                    {{"buffers", a}}};
         case VNPU_FAULT_QUEUE_FULL:
             return {"queue_misuse", "EnQue on a full queue: depth " + std::to_string(a) + " tensors are queued already", {{"depth", a}}};
-        case VNPU_FAULT_NOTHING_QUEUED: return {"deadlock", "DeQue waits for ever: nothing was enqueued (EnQue missing?)", {}};
-        case VNPU_FAULT_DOUBLE_FREE: return {"queue_misuse", "FreeTensor of a buffer that is free already", {}};
-        case VNPU_FAULT_FOREIGN_TENSOR: return {"queue_misuse", "a tensor that does not belong to this queue", {}};
+        case VNPU_FAULT_NOTHING_QUEUED:
+            return {"deadlock", "DeQue waits for ever: nothing was enqueued (EnQue missing?)", {}};
+        case VNPU_FAULT_DOUBLE_FREE:
+            return {"queue_misuse", "FreeTensor of a buffer that is free already", {}};
+        case VNPU_FAULT_FOREIGN_TENSOR:
+            return {"queue_misuse", "a tensor that does not belong to this queue", {}};
         case VNPU_FAULT_NO_EVENT_ID:
-            return {"flag_misuse", std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]), {{"from", a}, {"to", b}}};
+            return {"flag_misuse",
+                    std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]),
+                    {{"from", a}, {"to", b}}};
         case VNPU_FAULT_BAD_ARGUMENT:
-            return {"bad_parameter", api_name(place_of(record)) + ": argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range", {{"argument", a}, {"value", scalar}}};
-        default: return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
+            return {"bad_parameter",
+                    api_name(place_of(record)) + ": argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range",
+                    {{"argument", a}, {"value", scalar}}};
+        default:
+            return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
     }
 }
 

@@ -30,6 +30,4 @@ std::vector<std::string> kernel_names() {
 
 }  // namespace vnpu
 
-extern "C" void vnpu_register_kernel(const vnpu_kernel *kernel) {
-    vnpu::kernels()[kernel->name] = *kernel;
-}
+extern "C" void vnpu_register_kernel(const vnpu_kernel *kernel) { vnpu::kernels()[kernel->name] = *kernel; }

@@ -18,7 +18,8 @@ constexpr uint64_t kCacheLine = 64;
 
 uint32_t value_bytes(Core &core, const vnpu_record &record) {
     const uint32_t bytes = record.p[0];
-    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) core.fail(record, "bad_parameter", "a scalar access of " + std::to_string(bytes) + " bytes", {{"bytes", bytes}});
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+        core.fail(record, "bad_parameter", "a scalar access of " + std::to_string(bytes) + " bytes", {{"bytes", bytes}});
     return bytes;
 }
 
@@ -33,7 +34,8 @@ void touch(Core &core, const vnpu_record &record, const Touch &bytes) {
 void report_undefined_gm(Core &core, const vnpu_record &record, const Allocation &source, uint64_t address, uint64_t bytes) {
     const uint64_t begin = address - source.address;
     if (source.defined.covers(begin, begin + bytes) || !core.moves_data() || core.launch.reporter.has(place_of(record), "undefined_data")) return;
-    core.report(record, "undefined_data", "GetValue reads global memory at " + hex(address) + " that nobody has written", {{"address", static_cast<int64_t>(address)}});
+    core.report(record, "undefined_data", "GetValue reads global memory at " + hex(address) + " that nobody has written",
+                {{"address", static_cast<int64_t>(address)}});
 }
 
 void check_line(Core &core, const vnpu_record &record, uint64_t address) {
@@ -43,7 +45,8 @@ void check_line(Core &core, const vnpu_record &record, uint64_t address) {
     if (lines.other(line, line + kCacheLine, core.index, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
         core.report(record, "missing_sync",
                     describe(place_of(record)) + " on core " + std::to_string(core.index) + " stores into the 64-byte cache line at " + hex(line) + ", which " +
-                        describe(core.launch.places.at(other.place)) + " on another core also stores into: whole lines are written back, so one core's value is lost",
+                        describe(core.launch.places.at(other.place)) +
+                        " on another core also stores into: whole lines are written back, so one core's value is lost",
                     {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line)}});
     lines.add(line, line + kCacheLine, core.index, core.launch.places.index(place_of(record)));
 }
@@ -52,7 +55,8 @@ void store_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     const uint64_t address = record.dst.addr;
     Allocation &target = check_gm(core, record, address, bytes, true);
     if (!target.is_mutable) {
-        core.report(record, "input_modified", "SetValue stores into an input at " + hex(address) + "; inputs are read-only", {{"address", static_cast<int64_t>(address)}});
+        core.report(record, "input_modified", "SetValue stores into an input at " + hex(address) + "; inputs are read-only",
+                    {{"address", static_cast<int64_t>(address)}});
         return;
     }
     touch(core, record, {VNPU_SPACE_GM, true, address, address + bytes, reinterpret_cast<const uint8_t *>(&record.scalar)});

@@ -17,7 +17,8 @@ VectorKernel kernel_of(Core &core, const vnpu_record &record) {
     const VectorKernel kernel = vector_kernel(record.opcode, record.dst.dtype, has_source ? record.src0.dtype : record.dst.dtype, record.p[3]);
     if (!kernel)
         core.fail(record, "unsupported_api",
-                  api_name(place_of(record)) + " is not supported by the virtual NPU for this combination of dtypes" + (record.opcode == VNPU_OP_CAST ? " and rounding mode" : ""),
+                  api_name(place_of(record)) + " is not supported by the virtual NPU for this combination of dtypes" +
+                      (record.opcode == VNPU_OP_CAST ? " and rounding mode" : ""),
                   {{"opcode", record.opcode}, {"dst_dtype", record.dst.dtype}, {"src_dtype", record.src0.dtype}});
     return kernel;
 }

@@ -25,19 +25,29 @@ enum Mode : uint32_t { kNone = 0, kRint = 1, kFloor = 2, kCeil = 3, kRound = 4, 
 constexpr uint32_t kChunk = 512;
 
 // ---- float to a shorter float, on bits: `mantissa` stored bits, smallest normal exponent `lowest`, overflow at 2^`highest` ----
-struct HalfFormat { static constexpr int mantissa = 10, lowest = -14, highest = 16, bias = 15; };
-struct BfloatFormat { static constexpr int mantissa = 7, lowest = -126, highest = 128, bias = 127; };
+struct HalfFormat {
+    static constexpr int mantissa = 10, lowest = -14, highest = 16, bias = 15;
+};
+struct BfloatFormat {
+    static constexpr int mantissa = 7, lowest = -126, highest = 128, bias = 127;
+};
 
 // Whether the kept bits go up by one; `rest` of `unit` was cut off.
 template <Mode mode>
 bool goes_up(bool is_negative, uint64_t kept, uint64_t rest, uint64_t unit) {
     switch (mode) {
-        case kFloor: return is_negative && rest != 0;
-        case kCeil: return !is_negative && rest != 0;
-        case kRound: return rest * 2 >= unit;
-        case kTrunc: return false;
-        case kOdd: return rest != 0 && (kept & 1) == 0;
-        default: return rest * 2 > unit || (rest * 2 == unit && (kept & 1));
+        case kFloor:
+            return is_negative && rest != 0;
+        case kCeil:
+            return !is_negative && rest != 0;
+        case kRound:
+            return rest * 2 >= unit;
+        case kTrunc:
+            return false;
+        case kOdd:
+            return rest != 0 && (kept & 1) == 0;
+        default:
+            return rest * 2 > unit || (rest * 2 == unit && (kept & 1));
     }
 }
 
@@ -70,11 +80,16 @@ uint16_t shorten(float value) {
 template <Mode mode>
 double to_integer(double value) {
     switch (mode) {
-        case kFloor: return std::floor(value);
-        case kCeil: return std::ceil(value);
-        case kRound: return std::copysign(std::floor(std::fabs(value) + 0.5), value);  // the sum is exact: a float has 24 bits
-        case kTrunc: return std::trunc(value);
-        default: return std::nearbyint(value);
+        case kFloor:
+            return std::floor(value);
+        case kCeil:
+            return std::ceil(value);
+        case kRound:
+            return std::copysign(std::floor(std::fabs(value) + 0.5), value);  // the sum is exact: a float has 24 bits
+        case kTrunc:
+            return std::trunc(value);
+        default:
+            return std::nearbyint(value);
     }
 }
 
@@ -93,8 +108,9 @@ float integer_to_float(int64_t value) {
     const float nearest = static_cast<float>(value);
     if (mode == kRint || mode == kNone) return nearest;
     const __int128 error = static_cast<__int128>(value) - static_cast<__int128>(nearest);  // exact: |value| <= 2^63
-    const bool is_tie_away = mode == kRound && error != 0 && (error > 0) == (value > 0) &&
-                             2 * (error < 0 ? -error : error) == static_cast<__int128>(std::fabs(std::nextafter(nearest, value > 0 ? HUGE_VALF : -HUGE_VALF) - nearest));
+    const bool is_tie_away =
+        mode == kRound && error != 0 && (error > 0) == (value > 0) &&
+        2 * (error < 0 ? -error : error) == static_cast<__int128>(std::fabs(std::nextafter(nearest, value > 0 ? HUGE_VALF : -HUGE_VALF) - nearest));
     const bool goes_up = error > 0 && (mode == kCeil || (mode == kTrunc && value < 0) || (is_tie_away && value > 0));
     const bool goes_down = error < 0 && (mode == kFloor || (mode == kTrunc && value > 0) || (is_tie_away && value < 0));
     return goes_up ? std::nextafter(nearest, HUGE_VALF) : goes_down ? std::nextafter(nearest, -HUGE_VALF) : nearest;
@@ -147,16 +163,46 @@ void float_to_bfloat_loop(void *dst, const void *src0, const void *, uint64_t, u
     }
 }
 
-template <Mode mode> uint16_t to_half(float value) { return shorten<HalfFormat, mode>(value); }
-template <Mode mode> uint16_t to_bfloat(float value) { return shorten<BfloatFormat, mode>(value); }
-template <Mode mode> float round_float(float value) { return static_cast<float>(to_integer<mode>(value)); }
-template <Mode mode, class T> T float_to(float value) { return saturate<T>(to_integer<mode>(value)); }
-template <Mode mode, class T> T half_to(uint16_t value) { return saturate<T>(to_integer<mode>(half_to_float(value))); }
-template <Mode mode, class T> T bfloat_to(uint16_t value) { return saturate<T>(to_integer<mode>(bfloat_to_float(value))); }
-template <Mode mode> float int32_to_float(int32_t value) { return integer_to_float<mode>(value); }
-template <Mode mode> float int64_to_float(int64_t value) { return integer_to_float<mode>(value); }
-template <Mode mode> uint16_t int16_to_half(int16_t value) { return shorten<HalfFormat, mode>(value); }
-template <class From> uint16_t byte_to_half(From value) { return float_to_half(value); }
+template <Mode mode>
+uint16_t to_half(float value) {
+    return shorten<HalfFormat, mode>(value);
+}
+template <Mode mode>
+uint16_t to_bfloat(float value) {
+    return shorten<BfloatFormat, mode>(value);
+}
+template <Mode mode>
+float round_float(float value) {
+    return static_cast<float>(to_integer<mode>(value));
+}
+template <Mode mode, class T>
+T float_to(float value) {
+    return saturate<T>(to_integer<mode>(value));
+}
+template <Mode mode, class T>
+T half_to(uint16_t value) {
+    return saturate<T>(to_integer<mode>(half_to_float(value)));
+}
+template <Mode mode, class T>
+T bfloat_to(uint16_t value) {
+    return saturate<T>(to_integer<mode>(bfloat_to_float(value)));
+}
+template <Mode mode>
+float int32_to_float(int32_t value) {
+    return integer_to_float<mode>(value);
+}
+template <Mode mode>
+float int64_to_float(int64_t value) {
+    return integer_to_float<mode>(value);
+}
+template <Mode mode>
+uint16_t int16_to_half(int16_t value) {
+    return shorten<HalfFormat, mode>(value);
+}
+template <class From>
+uint16_t byte_to_half(From value) {
+    return float_to_half(value);
+}
 float int16_to_float(int16_t value) { return value; }
 int64_t int32_to_int64(int32_t value) { return value; }
 int16_t int32_to_int16(int32_t value) { return static_cast<int16_t>(std::min(std::max(value, -32768), 32767)); }
@@ -168,36 +214,60 @@ constexpr uint32_t pair(uint8_t from, uint8_t to) { return static_cast<uint32_t>
 template <Mode mode>
 VectorKernel rounding_pair(uint32_t from_to) {
     switch (from_to) {
-        case pair(VNPU_DT_F32, VNPU_DT_F16): return mode == kRint ? float_to_half_loop : each<float, uint16_t, to_half<mode>>;
-        case pair(VNPU_DT_F32, VNPU_DT_BF16): return mode == kRint ? float_to_bfloat_loop : each<float, uint16_t, to_bfloat<mode>>;
-        case pair(VNPU_DT_F32, VNPU_DT_F32): return each<float, float, round_float<mode>>;
-        case pair(VNPU_DT_F32, VNPU_DT_I16): return each<float, int16_t, float_to<mode, int16_t>>;
-        case pair(VNPU_DT_F32, VNPU_DT_I32): return each<float, int32_t, float_to<mode, int32_t>>;
-        case pair(VNPU_DT_F32, VNPU_DT_I64): return each<float, int64_t, float_to<mode, int64_t>>;
-        case pair(VNPU_DT_F16, VNPU_DT_I32): return each<uint16_t, int32_t, half_to<mode, int32_t>>;
-        case pair(VNPU_DT_F16, VNPU_DT_I16): return each<uint16_t, int16_t, half_to<mode, int16_t>>;
-        case pair(VNPU_DT_F16, VNPU_DT_I8): return each<uint16_t, int8_t, half_to<mode, int8_t>>;
-        case pair(VNPU_DT_F16, VNPU_DT_U8): return each<uint16_t, uint8_t, half_to<mode, uint8_t>>;
-        case pair(VNPU_DT_BF16, VNPU_DT_I32): return each<uint16_t, int32_t, bfloat_to<mode, int32_t>>;
-        case pair(VNPU_DT_I16, VNPU_DT_F16): return each<int16_t, uint16_t, int16_to_half<mode>>;
-        case pair(VNPU_DT_I32, VNPU_DT_F32): return each<int32_t, float, int32_to_float<mode>>;
-        case pair(VNPU_DT_I64, VNPU_DT_F32): return each<int64_t, float, int64_to_float<mode>>;
-        default: return nullptr;
+        case pair(VNPU_DT_F32, VNPU_DT_F16):
+            return mode == kRint ? float_to_half_loop : each<float, uint16_t, to_half<mode>>;
+        case pair(VNPU_DT_F32, VNPU_DT_BF16):
+            return mode == kRint ? float_to_bfloat_loop : each<float, uint16_t, to_bfloat<mode>>;
+        case pair(VNPU_DT_F32, VNPU_DT_F32):
+            return each<float, float, round_float<mode>>;
+        case pair(VNPU_DT_F32, VNPU_DT_I16):
+            return each<float, int16_t, float_to<mode, int16_t>>;
+        case pair(VNPU_DT_F32, VNPU_DT_I32):
+            return each<float, int32_t, float_to<mode, int32_t>>;
+        case pair(VNPU_DT_F32, VNPU_DT_I64):
+            return each<float, int64_t, float_to<mode, int64_t>>;
+        case pair(VNPU_DT_F16, VNPU_DT_I32):
+            return each<uint16_t, int32_t, half_to<mode, int32_t>>;
+        case pair(VNPU_DT_F16, VNPU_DT_I16):
+            return each<uint16_t, int16_t, half_to<mode, int16_t>>;
+        case pair(VNPU_DT_F16, VNPU_DT_I8):
+            return each<uint16_t, int8_t, half_to<mode, int8_t>>;
+        case pair(VNPU_DT_F16, VNPU_DT_U8):
+            return each<uint16_t, uint8_t, half_to<mode, uint8_t>>;
+        case pair(VNPU_DT_BF16, VNPU_DT_I32):
+            return each<uint16_t, int32_t, bfloat_to<mode, int32_t>>;
+        case pair(VNPU_DT_I16, VNPU_DT_F16):
+            return each<int16_t, uint16_t, int16_to_half<mode>>;
+        case pair(VNPU_DT_I32, VNPU_DT_F32):
+            return each<int32_t, float, int32_to_float<mode>>;
+        case pair(VNPU_DT_I64, VNPU_DT_F32):
+            return each<int64_t, float, int64_to_float<mode>>;
+        default:
+            return nullptr;
     }
 }
 
 // Pairs that are exact or saturate only; mode NONE.
 VectorKernel plain_pair(uint32_t from_to) {
     switch (from_to) {
-        case pair(VNPU_DT_F16, VNPU_DT_F32): return half_to_float_loop;
-        case pair(VNPU_DT_BF16, VNPU_DT_F32): return bfloat_to_float_loop;
-        case pair(VNPU_DT_I8, VNPU_DT_F16): return each<int8_t, uint16_t, byte_to_half<int8_t>>;
-        case pair(VNPU_DT_U8, VNPU_DT_F16): return each<uint8_t, uint16_t, byte_to_half<uint8_t>>;
-        case pair(VNPU_DT_I16, VNPU_DT_F32): return each<int16_t, float, int16_to_float>;
-        case pair(VNPU_DT_I32, VNPU_DT_I64): return each<int32_t, int64_t, int32_to_int64>;
-        case pair(VNPU_DT_I32, VNPU_DT_I16): return each<int32_t, int16_t, int32_to_int16>;
-        case pair(VNPU_DT_I64, VNPU_DT_I32): return each<int64_t, int32_t, int64_to_int32>;
-        default: return nullptr;
+        case pair(VNPU_DT_F16, VNPU_DT_F32):
+            return half_to_float_loop;
+        case pair(VNPU_DT_BF16, VNPU_DT_F32):
+            return bfloat_to_float_loop;
+        case pair(VNPU_DT_I8, VNPU_DT_F16):
+            return each<int8_t, uint16_t, byte_to_half<int8_t>>;
+        case pair(VNPU_DT_U8, VNPU_DT_F16):
+            return each<uint8_t, uint16_t, byte_to_half<uint8_t>>;
+        case pair(VNPU_DT_I16, VNPU_DT_F32):
+            return each<int16_t, float, int16_to_float>;
+        case pair(VNPU_DT_I32, VNPU_DT_I64):
+            return each<int32_t, int64_t, int32_to_int64>;
+        case pair(VNPU_DT_I32, VNPU_DT_I16):
+            return each<int32_t, int16_t, int32_to_int16>;
+        case pair(VNPU_DT_I64, VNPU_DT_I32):
+            return each<int64_t, int32_t, int64_to_int32>;
+        default:
+            return nullptr;
     }
 }
 
@@ -213,14 +283,22 @@ bool takes_none(uint32_t from_to) {
 VectorKernel cast_kernel(uint8_t from, uint8_t to, uint32_t round_mode) {
     const uint32_t from_to = pair(from, to);
     switch (round_mode) {
-        case kNone: return takes_none(from_to) ? rounding_pair<kRint>(from_to) : plain_pair(from_to);
-        case kRint: return rounding_pair<kRint>(from_to);
-        case kFloor: return rounding_pair<kFloor>(from_to);
-        case kCeil: return rounding_pair<kCeil>(from_to);
-        case kRound: return rounding_pair<kRound>(from_to);
-        case kTrunc: return rounding_pair<kTrunc>(from_to);
-        case kOdd: return from_to == pair(VNPU_DT_F32, VNPU_DT_F16) ? each<float, uint16_t, to_half<kOdd>> : nullptr;
-        default: return nullptr;
+        case kNone:
+            return takes_none(from_to) ? rounding_pair<kRint>(from_to) : plain_pair(from_to);
+        case kRint:
+            return rounding_pair<kRint>(from_to);
+        case kFloor:
+            return rounding_pair<kFloor>(from_to);
+        case kCeil:
+            return rounding_pair<kCeil>(from_to);
+        case kRound:
+            return rounding_pair<kRound>(from_to);
+        case kTrunc:
+            return rounding_pair<kTrunc>(from_to);
+        case kOdd:
+            return from_to == pair(VNPU_DT_F32, VNPU_DT_F16) ? each<float, uint16_t, to_half<kOdd>> : nullptr;
+        default:
+            return nullptr;
     }
 }
 

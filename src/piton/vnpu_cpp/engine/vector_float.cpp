@@ -9,10 +9,18 @@ namespace vnpu {
 
 namespace {
 
-struct Add { static float of(float a, float b) { return tidy(a + b); } };
-struct Sub { static float of(float a, float b) { return tidy(a - b); } };
-struct Mul { static float of(float a, float b) { return tidy(a * b); } };
-struct Div { static float of(float a, float b) { return tidy(a / b); } };
+struct Add {
+    static float of(float a, float b) { return tidy(a + b); }
+};
+struct Sub {
+    static float of(float a, float b) { return tidy(a - b); }
+};
+struct Mul {
+    static float of(float a, float b) { return tidy(a * b); }
+};
+struct Div {
+    static float of(float a, float b) { return tidy(a / b); }
+};
 
 // NaN if either is; -0 counts as less than +0. Not published for the chip: IEEE 754-2019 maximum and minimum are taken.
 struct Max {
@@ -33,15 +41,31 @@ struct Min {
         return b == b ? result : quiet_nan();
     }
 };
-struct LeakyRelu { static float of(float a, float b) { return tidy(a > 0.0f ? a : a * b); } };
+struct LeakyRelu {
+    static float of(float a, float b) { return tidy(a > 0.0f ? a : a * b); }
+};
 
-struct Exp { static float of(float a) { return exp_of(a); } };
-struct Ln { static float of(float a) { return ln_of(a); } };
-struct Sqrt { static float of(float a) { return tidy(std::sqrt(a)); } };
-struct Rsqrt { static float of(float a) { return rsqrt_of(a); } };
-struct Reciprocal { static float of(float a) { return tidy(1.0f / a); } };
-struct Abs { static float of(float a) { return bits_as<float>(bits_as<uint32_t>(a) & 0x7fffffffu); } };
-struct Relu { static float of(float a) { return a > 0.0f ? a : (a == a ? 0.0f : quiet_nan()); } };
+struct Exp {
+    static float of(float a) { return exp_of(a); }
+};
+struct Ln {
+    static float of(float a) { return ln_of(a); }
+};
+struct Sqrt {
+    static float of(float a) { return tidy(std::sqrt(a)); }
+};
+struct Rsqrt {
+    static float of(float a) { return rsqrt_of(a); }
+};
+struct Reciprocal {
+    static float of(float a) { return tidy(1.0f / a); }
+};
+struct Abs {
+    static float of(float a) { return bits_as<float>(bits_as<uint32_t>(a) & 0x7fffffffu); }
+};
+struct Relu {
+    static float of(float a) { return a > 0.0f ? a : (a == a ? 0.0f : quiet_nan()); }
+};
 
 constexpr uint32_t kChunk = 512;  // halves converted at a time: three such float buffers stay in the first-level cache
 
@@ -97,37 +121,63 @@ void on_halves(void *dst, const void *src0, const void *src1, uint64_t scalar, u
 }
 
 template <class Op>
-VectorKernel binary(uint8_t dtype) { return dtype == VNPU_DT_F32 ? binary_f32<Op> : on_halves<binary_f32<Op>, true, false>; }
+VectorKernel binary(uint8_t dtype) {
+    return dtype == VNPU_DT_F32 ? binary_f32<Op> : on_halves<binary_f32<Op>, true, false>;
+}
 template <class Op>
-VectorKernel with_scalar(uint8_t dtype) { return dtype == VNPU_DT_F32 ? scalar_f32<Op> : on_halves<scalar_f32<Op>, false, false>; }
+VectorKernel with_scalar(uint8_t dtype) {
+    return dtype == VNPU_DT_F32 ? scalar_f32<Op> : on_halves<scalar_f32<Op>, false, false>;
+}
 template <class Op>
-VectorKernel unary(uint8_t dtype) { return dtype == VNPU_DT_F32 ? unary_f32<Op> : on_halves<unary_f32<Op>, false, false>; }
+VectorKernel unary(uint8_t dtype) {
+    return dtype == VNPU_DT_F32 ? unary_f32<Op> : on_halves<unary_f32<Op>, false, false>;
+}
 
 }  // namespace
 
 VectorKernel float_kernel(uint16_t opcode, uint8_t dtype) {
     if (dtype != VNPU_DT_F32 && dtype != VNPU_DT_F16) return nullptr;
     switch (opcode) {
-        case VNPU_OP_ADD: return binary<Add>(dtype);
-        case VNPU_OP_SUB: return binary<Sub>(dtype);
-        case VNPU_OP_MUL: return binary<Mul>(dtype);
-        case VNPU_OP_DIV: return binary<Div>(dtype);
-        case VNPU_OP_MAX: return binary<Max>(dtype);
-        case VNPU_OP_MIN: return binary<Min>(dtype);
-        case VNPU_OP_ADDS: return with_scalar<Add>(dtype);
-        case VNPU_OP_MULS: return with_scalar<Mul>(dtype);
-        case VNPU_OP_MAXS: return with_scalar<Max>(dtype);
-        case VNPU_OP_MINS: return with_scalar<Min>(dtype);
-        case VNPU_OP_LEAKY_RELU: return with_scalar<LeakyRelu>(dtype);
-        case VNPU_OP_AXPY: return dtype == VNPU_DT_F32 ? axpy_f32 : on_halves<axpy_f32, false, true>;
-        case VNPU_OP_EXP: return unary<Exp>(dtype);
-        case VNPU_OP_LN: return unary<Ln>(dtype);
-        case VNPU_OP_SQRT: return unary<Sqrt>(dtype);
-        case VNPU_OP_RSQRT: return unary<Rsqrt>(dtype);
-        case VNPU_OP_RECIPROCAL: return unary<Reciprocal>(dtype);
-        case VNPU_OP_ABS: return unary<Abs>(dtype);
-        case VNPU_OP_RELU: return unary<Relu>(dtype);
-        default: return nullptr;
+        case VNPU_OP_ADD:
+            return binary<Add>(dtype);
+        case VNPU_OP_SUB:
+            return binary<Sub>(dtype);
+        case VNPU_OP_MUL:
+            return binary<Mul>(dtype);
+        case VNPU_OP_DIV:
+            return binary<Div>(dtype);
+        case VNPU_OP_MAX:
+            return binary<Max>(dtype);
+        case VNPU_OP_MIN:
+            return binary<Min>(dtype);
+        case VNPU_OP_ADDS:
+            return with_scalar<Add>(dtype);
+        case VNPU_OP_MULS:
+            return with_scalar<Mul>(dtype);
+        case VNPU_OP_MAXS:
+            return with_scalar<Max>(dtype);
+        case VNPU_OP_MINS:
+            return with_scalar<Min>(dtype);
+        case VNPU_OP_LEAKY_RELU:
+            return with_scalar<LeakyRelu>(dtype);
+        case VNPU_OP_AXPY:
+            return dtype == VNPU_DT_F32 ? axpy_f32 : on_halves<axpy_f32, false, true>;
+        case VNPU_OP_EXP:
+            return unary<Exp>(dtype);
+        case VNPU_OP_LN:
+            return unary<Ln>(dtype);
+        case VNPU_OP_SQRT:
+            return unary<Sqrt>(dtype);
+        case VNPU_OP_RSQRT:
+            return unary<Rsqrt>(dtype);
+        case VNPU_OP_RECIPROCAL:
+            return unary<Reciprocal>(dtype);
+        case VNPU_OP_ABS:
+            return unary<Abs>(dtype);
+        case VNPU_OP_RELU:
+            return unary<Relu>(dtype);
+        default:
+            return nullptr;
     }
 }
 

@@ -11,24 +11,67 @@ namespace vnpu {
 namespace {
 
 // Overflow wraps around (two's complement); unsigned intermediates, and wide ones for 16 bits, keep that defined in C++.
-template <class T> using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-struct Add { template <class T> static T of(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b)); } };
-struct Sub { template <class T> static T of(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b)); } };
-struct Mul { template <class T> static T of(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)); } };
-struct Max { template <class T> static T of(T a, T b) { return a > b ? a : b; } };
-struct Min { template <class T> static T of(T a, T b) { return a < b ? a : b; } };
-struct And { template <class T> static T of(T a, T b) { return static_cast<T>(a & b); } };
-struct Or { template <class T> static T of(T a, T b) { return static_cast<T>(a | b); } };
-struct Not { template <class T> static T of(T a) { return static_cast<T>(~a); } };
+template <class T>
+using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+struct Add {
+    template <class T>
+    static T of(T a, T b) {
+        return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
+    }
+};
+struct Sub {
+    template <class T>
+    static T of(T a, T b) {
+        return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b));
+    }
+};
+struct Mul {
+    template <class T>
+    static T of(T a, T b) {
+        return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
+    }
+};
+struct Max {
+    template <class T>
+    static T of(T a, T b) {
+        return a > b ? a : b;
+    }
+};
+struct Min {
+    template <class T>
+    static T of(T a, T b) {
+        return a < b ? a : b;
+    }
+};
+struct And {
+    template <class T>
+    static T of(T a, T b) {
+        return static_cast<T>(a & b);
+    }
+};
+struct Or {
+    template <class T>
+    static T of(T a, T b) {
+        return static_cast<T>(a | b);
+    }
+};
+struct Not {
+    template <class T>
+    static T of(T a) {
+        return static_cast<T>(~a);
+    }
+};
 // A count of the width or more shifts everything out (a signed right shift leaves the sign).
 struct ShiftLeft {
-    template <class T> static T of(T a, T b) {
+    template <class T>
+    static T of(T a, T b) {
         const auto count = static_cast<uint32_t>(b);
         return count >= sizeof(T) * 8 ? T(0) : static_cast<T>(static_cast<Wide<T>>(a) << count);
     }
 };
 struct ShiftRight {
-    template <class T> static T of(T a, T b) {
+    template <class T>
+    static T of(T a, T b) {
         const auto last = static_cast<uint32_t>(sizeof(T) * 8 - 1);
         const auto count = static_cast<uint32_t>(b);
         if (std::is_signed<T>::value) return static_cast<T>(a >> std::min(count, last));
@@ -75,26 +118,40 @@ void copy(void *dst, const void *src0, const void *, uint64_t, uint32_t count) {
 template <class T>
 VectorKernel arithmetic(uint16_t opcode) {
     switch (opcode) {
-        case VNPU_OP_ADD: return binary<Add, T>;
-        case VNPU_OP_SUB: return binary<Sub, T>;
-        case VNPU_OP_MUL: return binary<Mul, T>;
-        case VNPU_OP_MAX: return binary<Max, T>;
-        case VNPU_OP_MIN: return binary<Min, T>;
-        case VNPU_OP_ADDS: return with_scalar<Add, T>;
-        case VNPU_OP_MULS: return with_scalar<Mul, T>;
-        case VNPU_OP_MAXS: return with_scalar<Max, T>;
-        case VNPU_OP_MINS: return with_scalar<Min, T>;
-        default: return nullptr;
+        case VNPU_OP_ADD:
+            return binary<Add, T>;
+        case VNPU_OP_SUB:
+            return binary<Sub, T>;
+        case VNPU_OP_MUL:
+            return binary<Mul, T>;
+        case VNPU_OP_MAX:
+            return binary<Max, T>;
+        case VNPU_OP_MIN:
+            return binary<Min, T>;
+        case VNPU_OP_ADDS:
+            return with_scalar<Add, T>;
+        case VNPU_OP_MULS:
+            return with_scalar<Mul, T>;
+        case VNPU_OP_MAXS:
+            return with_scalar<Max, T>;
+        case VNPU_OP_MINS:
+            return with_scalar<Min, T>;
+        default:
+            return nullptr;
     }
 }
 
 template <class T>
 VectorKernel logic(uint16_t opcode) {
     switch (opcode) {
-        case VNPU_OP_AND: return binary<And, T>;
-        case VNPU_OP_OR: return binary<Or, T>;
-        case VNPU_OP_NOT: return unary<Not, T>;
-        default: return nullptr;
+        case VNPU_OP_AND:
+            return binary<And, T>;
+        case VNPU_OP_OR:
+            return binary<Or, T>;
+        case VNPU_OP_NOT:
+            return unary<Not, T>;
+        default:
+            return nullptr;
     }
 }
 
@@ -110,11 +167,16 @@ VectorKernel first(VectorKernel a, VectorKernel b, VectorKernel c = nullptr) { r
 
 VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype) {
     switch (dtype) {
-        case VNPU_DT_I16: return first(arithmetic<int16_t>(opcode), logic<int16_t>(opcode), shift<int16_t>(opcode));
-        case VNPU_DT_U16: return first(logic<uint16_t>(opcode), shift<uint16_t>(opcode));
-        case VNPU_DT_I32: return first(arithmetic<int32_t>(opcode), shift<int32_t>(opcode));
-        case VNPU_DT_U32: return shift<uint32_t>(opcode);
-        default: return nullptr;
+        case VNPU_DT_I16:
+            return first(arithmetic<int16_t>(opcode), logic<int16_t>(opcode), shift<int16_t>(opcode));
+        case VNPU_DT_U16:
+            return first(logic<uint16_t>(opcode), shift<uint16_t>(opcode));
+        case VNPU_DT_I32:
+            return first(arithmetic<int32_t>(opcode), shift<int32_t>(opcode));
+        case VNPU_DT_U32:
+            return shift<uint32_t>(opcode);
+        default:
+            return nullptr;
     }
 }
 

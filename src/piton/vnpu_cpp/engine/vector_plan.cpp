@@ -8,18 +8,23 @@ uint32_t dtype_bytes(uint8_t dtype) {
     switch (dtype) {
         case VNPU_DT_I8:
         case VNPU_DT_U8:
-        case VNPU_DT_BOOL: return 1;
+        case VNPU_DT_BOOL:
+            return 1;
         case VNPU_DT_F16:
         case VNPU_DT_BF16:
         case VNPU_DT_I16:
-        case VNPU_DT_U16: return 2;
+        case VNPU_DT_U16:
+            return 2;
         case VNPU_DT_F32:
         case VNPU_DT_I32:
-        case VNPU_DT_U32: return 4;
+        case VNPU_DT_U32:
+            return 4;
         case VNPU_DT_I64:
         case VNPU_DT_U64:
-        case VNPU_DT_F64: return 8;
-        default: return 0;
+        case VNPU_DT_F64:
+            return 8;
+        default:
+            return 0;
     }
 }
 
@@ -63,8 +68,10 @@ bool continues(const VectorPlan &plan, const Run &last, const Run &next) {
 
 void append_run(VectorPlan &plan, const Run &run) {
     plan.elements += run.count;
-    if (!plan.runs.empty() && continues(plan, plan.runs.back(), run)) plan.runs.back().count += run.count;
-    else plan.runs.push_back(run);
+    if (!plan.runs.empty() && continues(plan, plan.runs.back(), run))
+        plan.runs.back().count += run.count;
+    else
+        plan.runs.push_back(run);
 }
 
 void plan_repeat(const vnpu_record &record, VectorPlan &plan, uint32_t repeat, const MaskState &mask, uint32_t lanes) {
@@ -106,7 +113,9 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
         return;
     }
     // Counter mode: the mask is the element count and repeatTime plays no part.
-    if (mask.bits[0] > core.ub.size()) core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes", {{"elements", static_cast<int64_t>(mask.bits[0])}});
+    if (mask.bits[0] > core.ub.size())
+        core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes",
+                  {{"elements", static_cast<int64_t>(mask.bits[0])}});
     const auto count = static_cast<uint32_t>(mask.bits[0]);
     plan.repeats = (count + plan.lanes - 1) / plan.lanes;
     for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, std::min(plan.lanes, count - repeat * plan.lanes));
@@ -127,8 +136,10 @@ VectorPlan plan_vector(Core &core, const vnpu_record &record) {
     VectorPlan plan;
     set_element_sizes(core, record, plan);
     apply_mask_flags(core.mask, record);
-    if (record.flags & VNPU_F_COUNT) plan_count(record, plan);
-    else plan_strided(core, record, plan);
+    if (record.flags & VNPU_F_COUNT)
+        plan_count(record, plan);
+    else
+        plan_strided(core, record, plan);
     return plan;
 }
 
@@ -156,7 +167,8 @@ bool is_same_walk(const VectorPlan &plan, const vnpu_record &record, uint32_t wh
 
 // dst = src1 with a repeat stride of 0 on either side: the documented way to accumulate.
 bool is_accumulation(const vnpu_record &record, uint32_t which) {
-    const bool has_idiom = record.opcode == VNPU_OP_ADD || record.opcode == VNPU_OP_SUB || record.opcode == VNPU_OP_MUL || record.opcode == VNPU_OP_MAX || record.opcode == VNPU_OP_MIN;
+    const bool has_idiom = record.opcode == VNPU_OP_ADD || record.opcode == VNPU_OP_SUB || record.opcode == VNPU_OP_MUL || record.opcode == VNPU_OP_MAX ||
+                           record.opcode == VNPU_OP_MIN;
     return has_idiom && which == 2 && record.src1.addr == record.dst.addr && (record.src1.rep == 0 || record.dst.rep == 0);
 }
 
@@ -202,7 +214,8 @@ bool check_overlap(Core &core, const vnpu_record &record, const VectorPlan &plan
         if (is_clobbered(plan, which))
             core.fail(record, "bad_overlap",
                       api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) + " overlaps source at " +
-                          std::to_string(operand(record, which).addr) + " so that source bytes are overwritten before they are read; use the same tensor exactly, or separate ones",
+                          std::to_string(operand(record, which).addr) +
+                          " so that source bytes are overwritten before they are read; use the same tensor exactly, or separate ones",
                       {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(operand(record, which).addr)}});
         needs_snapshot = true;
     }

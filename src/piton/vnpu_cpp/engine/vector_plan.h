@@ -14,10 +14,10 @@
 
 namespace vnpu {
 
-constexpr uint32_t kOperands = 3;          // dst, src0, src1
-constexpr uint32_t kRepeatBytes = 256;     // one iteration of the vector unit
+constexpr uint32_t kOperands = 3;       // dst, src0, src1
+constexpr uint32_t kRepeatBytes = 256;  // one iteration of the vector unit
 constexpr uint32_t kBlockBytes = 32;
-constexpr uint32_t kMaxRepeats = 255;      // the field has 8 bits
+constexpr uint32_t kMaxRepeats = 255;  // the field has 8 bits
 
 uint32_t dtype_bytes(uint8_t dtype);  // 0 when unknown or not a whole number of bytes
 
@@ -30,9 +30,9 @@ struct Run {
 struct VectorPlan {
     uint32_t bytes[kOperands] = {};  // element size; 0 = no such operand
     std::vector<Run> runs;
-    uint32_t repeats = 0;     // iterations the hardware makes
-    uint64_t elements = 0;    // active ones
-    uint32_t lanes = 0;       // elements of one iteration
+    uint32_t repeats = 0;   // iterations the hardware makes
+    uint64_t elements = 0;  // active ones
+    uint32_t lanes = 0;     // elements of one iteration
     bool is_count_form = false;
 };
 
