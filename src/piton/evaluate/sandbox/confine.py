@@ -88,7 +88,9 @@ def _confine(job: Job) -> None:
     os.setsid()
     os.umask(0o022)
     if job.namespaces:
+        users.prctl(users.PR_SET_DUMPABLE, 1)  # a process that is not dumpable may not write its own uid_map
         cage.unshare(job.namespaces, job.has_user_namespace)
+        users.prctl(users.PR_SET_DUMPABLE, 0)
     if "mount" in job.namespaces:
         cage.enter(cage.View(job.scaffold, job.readable, job.writable, job.tmp_bytes, job.uid))
     limits.apply_rlimits(job.rlimits)

@@ -17,10 +17,12 @@ from typing import NoReturn
 
 from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.supervise import supervise
+from piton.evaluate.sandbox.users import PR_SET_DUMPABLE, prctl
 
 
 def main(descriptor: int, preload: tuple[str, ...]) -> None:
     """Serve requests from `descriptor` until the parent closes it."""
+    prctl(PR_SET_DUMPABLE, 0)  # descriptors pass through here; a job of the same user must not find them in /proc
     for name in preload:
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business; it closes the socket when it is done
