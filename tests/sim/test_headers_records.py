@@ -128,7 +128,9 @@ def test_members_of_a_queue_record_the_line_of_the_call(scenarios: Scenarios, li
     assert record["file"].endswith("headers_records.cpp")
 
 
-@pytest.mark.parametrize(("scenario", "mark", "opcode"), [("pads", "padin", COPY_PAD), ("scalars", "getvalue", 224), ("scalars", "element", STORE)])
+@pytest.mark.parametrize(
+    ("scenario", "mark", "opcode"), [("pads", "padin", COPY_PAD), ("pads", "braces", COPY_PAD), ("scalars", "getvalue", 224), ("scalars", "element", STORE)]
+)
 def test_calls_record_the_line_of_the_call(scenarios: Scenarios, line_of: Callable[[str], int], scenario: str, mark: str, opcode: int) -> None:
     assert line_of(mark) in {record["line"] for record in scenarios[scenario] if record.get("op") == opcode}
 

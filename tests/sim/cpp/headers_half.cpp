@@ -12,8 +12,9 @@ int main()
         const uint32_t wide = piton::BitCast<uint32_t>(static_cast<float>(value));
         std::printf("%u", wide);
         for (int32_t step = -1; step <= 1; ++step) {
+            const uint32_t tie = (bits << 16) + 0x8000u + static_cast<uint32_t>(step);
             const uint32_t near = wide + 0x1000u + static_cast<uint32_t>(step);
-            std::printf(" %u %u", half(piton::BitCast<float>(near)).bits, bfloat16_t(piton::BitCast<float>((bits << 16) + 0x8000u + static_cast<uint32_t>(step))).bits);
+            std::printf(" %u %u", half(piton::BitCast<float>(near)).bits, bfloat16_t(piton::BitCast<float>(tie)).bits);
         }
         std::printf("\n");
     }

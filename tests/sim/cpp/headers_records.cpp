@@ -98,6 +98,7 @@ void pads()
     DataCopyPad(local, global[10], DataCopyExtParams{3, 20, 7, 2, 0}, DataCopyPadExtParams<float>{true, 1, 2, 1.0f});  // @padin
     DataCopyPad(global[1], local[8], DataCopyExtParams{3, 20, 2, 7, 0});
     DataCopyPad(local, global, DataCopyParams{1, 4, 0, 0}, DataCopyPadParams{});
+    DataCopyPad(global, local, {1, 4, 0, 0, 0});  // @braces
 }
 
 void copies()
@@ -118,7 +119,7 @@ void masks()
     uint64_t bits[2] = {5, 9};
     Add(x, x, y, 100, 4, {1, 2, 3, 8, 9, 10});
     Add(x, x, y, bits, 4, BinaryRepeatParams());
-    Add<half, false>(x, x, y, 100, 4, BinaryRepeatParams());
+    Add<half, false>(x, x, y, MASK_PLACEHOLDER, 4, BinaryRepeatParams());
     Add(x, x, y, 1000);
     Muls(x, y, half(0.5), 64, 2, {1, 1, 8, 8});
     Duplicate(x, half(2), 16, 1, 2, 3);

@@ -61,7 +61,8 @@ constexpr uint32_t CastModes(uint8_t to, uint8_t from)
 
 /* The destination is in the "required from" note of the compiler, the source and its destinations are in the text. */
 #define PITON_REFUSE_CAST(source, list, advice) \
-    static_assert(isSupported || !std::is_same<U, source>::value, "Cast from " #source " to this type does not exist on the Ascend 910B; supported from " #source ": " list ". " advice)
+    static_assert(isSupported || !std::is_same<U, source>::value, \
+                  "Cast from " #source " to this type does not exist on the Ascend 910B; supported from " #source ": " list ". " advice)
 
 template <typename T, typename U>
 PITON_API constexpr bool RequireCastPair()
@@ -76,7 +77,8 @@ PITON_API constexpr bool RequireCastPair()
     PITON_REFUSE_CAST(int32_t, "float, int16_t, int64_t, half", "Cast to float first.");
     PITON_REFUSE_CAST(int64_t, "int32_t, float", "Cast to int32_t or float first.");
     static_assert(isSupported || kIsOneOf<U, half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t>,
-                  "Cast does not support this source type on the Ascend 910B; supported: half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t");
+                  "Cast does not support this source type on the Ascend 910B; "
+                  "supported: half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t");
     return isSupported;
 }
 

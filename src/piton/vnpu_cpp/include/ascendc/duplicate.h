@@ -38,7 +38,7 @@ PITON_API void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64
 }
 
 template <typename T, bool isSetMask = true>
-PITON_API void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask[], const piton::Narrow<uint8_t> repeatTime,
+PITON_API void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, const uint64_t mask[], const piton::Narrow<uint8_t> repeatTime,
                          const piton::Narrow<uint16_t> dstBlockStride, const piton::Narrow<uint8_t> dstRepeatStride,
                          piton::Location at = piton::Location())
 {

@@ -88,6 +88,13 @@ struct UnaryRepeatParams {
           dstRepStride(dstRep.Get("UnaryRepeatParams", 2, at)), srcRepStride(srcRep.Get("UnaryRepeatParams", 3, at))
     {}
 
+    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
+                                piton::Narrow<uint8_t> srcRep, bool halfBlockIn, piton::Location at = piton::Location())
+        : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep, at)
+    {
+        halfBlock = halfBlockIn;
+    }
+
     uint32_t blockNumber = 8;
     uint16_t dstBlkStride = 1;
     uint16_t srcBlkStride = 1;

@@ -123,7 +123,8 @@ private:
     static constexpr HardEvent kForward = kEvents.forward;
     static constexpr HardEvent kBackward = kEvents.backward;
     static constexpr bool kIsInPlace = depth == 0;
-    static_assert(kForward != HardEvent::MAX, "no data path between these positions: a queue needs VECIN, VECOUT or a TQueBind of two; scratch memory is a TBuf");
+    static_assert(kForward != HardEvent::MAX,
+                  "no data path between these positions: a queue needs VECIN, VECOUT or a TQueBind of two; scratch memory is a TBuf");
 
     template <TPosition srcUserPos, TPosition dstUserPos>
     static constexpr HardEvent UserEvent()

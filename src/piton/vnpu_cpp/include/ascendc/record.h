@@ -19,11 +19,16 @@
 
 namespace piton {
 
+/* Comes first, so that no argument of a call (a 0 among braces) is taken for a place. */
+struct Here {
+    explicit Here() = default;
+};
+
 struct Location {
     const char *file;
     uint32_t line;
 
-    PITON_API constexpr Location(const char *here = __builtin_FILE(), uint32_t at = __builtin_LINE()) : file(here), line(at) {}
+    PITON_API constexpr Location(Here = Here(), const char *here = __builtin_FILE(), uint32_t at = __builtin_LINE()) : file(here), line(at) {}
 };
 
 #if defined(PITON_HOST_PASS)

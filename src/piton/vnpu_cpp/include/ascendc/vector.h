@@ -13,6 +13,14 @@
 #include "sync.h"
 #include "tensor.h"
 
+namespace AscendC {
+
+/* Stand for the mask where isSetMask is false. */
+constexpr uint64_t MASK_PLACEHOLDER = 0;
+constexpr uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
+
+}  // namespace AscendC
+
 namespace piton {
 
 /* Is T one of the others? */

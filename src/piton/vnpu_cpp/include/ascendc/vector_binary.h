@@ -26,7 +26,7 @@ PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 #define PITON_BINARY(Name, opcode, isSupported, list)                                                                                          \
     namespace AscendC {                                                                                                                        \
     template <typename T, bool isSetMask = true>                                                                                               \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask[],                    \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],              \
                         const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
     {                                                                                                                                          \
         using piton::kDtype;                                                                                                                   \

@@ -26,7 +26,7 @@ PITON_API void SubmitScalar(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 #define PITON_SCALAR(Name, opcode)                                                                                                           \
     namespace AscendC {                                                                                                                      \
     template <typename T, bool isSetMask = true>                                                                                             \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, uint64_t mask[],                         \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const uint64_t mask[],                   \
                         const piton::Narrow<uint8_t> repeatTime, const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
     {                                                                                                                                        \
         using piton::kDtype;                                                                                                                 \

@@ -28,7 +28,7 @@ constexpr bool kIsRelu = kIsOneOf<T, half, float, int32_t>;
 #define PITON_UNARY(Name, opcode, isSupported, list)                                                                                         \
     namespace AscendC {                                                                                                                      \
     template <typename T, bool isSetMask = true>                                                                                             \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask[], const piton::Narrow<uint8_t> repeatTime,      \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[], const piton::Narrow<uint8_t> repeatTime, \
                         const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location())                                       \
     {                                                                                                                                        \
         using piton::kDtype;                                                                                                                 \

@@ -41,7 +41,8 @@ constexpr uint32_t kMaxBlocks = 65535; /* blocks of one launch, documentation of
 /* Where the parameters lie in the argument block: in order, each at its natural alignment. */
 template <typename... P>
 struct ArgumentBlock {
-    static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's parameters have to be trivially copyable: pointers, numbers or plain structures");
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "a kernel's parameters have to be trivially copyable: pointers, numbers or plain structures");
 
     static constexpr uint32_t OffsetOf(std::size_t index)
     {
@@ -102,7 +103,8 @@ public:
     {
 #if defined(PITON_HOST_PASS)
         if (blocks_ < 1 || blocks_ > static_cast<int64_t>(kMaxBlocks)) {
-            throw std::runtime_error("launch of " + Title() + " with " + std::to_string(blocks_) + " blocks: 1 to " + std::to_string(kMaxBlocks) + " are possible");
+            const std::string limits = "1 to " + std::to_string(kMaxBlocks) + " are possible";
+            throw std::runtime_error("launch of " + Title() + " with " + std::to_string(blocks_) + " blocks: " + limits);
         }
         alignas(std::max_align_t) unsigned char block[Block::kBytes + 1] = {};
         Block::Store(block, std::index_sequence_for<P...>(), arguments...);

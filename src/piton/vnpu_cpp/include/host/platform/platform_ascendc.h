@@ -29,7 +29,11 @@ public:
     SocVersion GetSocVersion() const { return SocVersion::ASCEND910B; }
 
     /* Bytes of one core's memory (L2: of the chip); 0 for memories that are not modelled. */
-    void GetCoreMemSize(const CoreMemType &memory, uint64_t &size) const { size = QuestionFor(memory) < 0 ? 0 : Ask(static_cast<uint32_t>(QuestionFor(memory))); }
+    void GetCoreMemSize(const CoreMemType &memory, uint64_t &size) const
+    {
+        const int64_t question = QuestionFor(memory);
+        size = question < 0 ? 0 : Ask(static_cast<uint32_t>(question));
+    }
 
     uint32_t GetLibApiWorkSpaceSize() const { return 16u << 20; /* the documented system workspace of the 910B, 16 MiB */ }
     uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const
