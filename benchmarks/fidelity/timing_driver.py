@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,35 @@ F16, F32 = 1, 3
 
 
 def build() -> Path:
-    """The driver's executable, compiled once per content of its sources and kept in the temporary folder."""
+    """The driver's executable, compiled once per content of its sources and kept in the temporary folder; RuntimeError with the compiler's words."""
+    target, problem = _compiled()
+    if problem:
+        raise RuntimeError(f"the timing driver does not compile:\n{problem}")
+    return target
+
+
+@lru_cache
+def _compiled() -> tuple[Path, str]:
+    """The executable and what g++ complained of; kept, so that a hundred tests do not compile a broken source a hundred times."""
     sources = [_DRIVER, *sorted((_CPP / "engine/timing").glob("*.cpp"))]
-    seen = [*sources, *sorted((_CPP / "engine").glob("**/*.h")), *sorted((_CPP / "include/vnpu").glob("*.h"))]
+    seen = [
+        *sources,
+        _CPP / "engine/trace.h",
+        _CPP / "engine/timing.h",
+        *sorted((_CPP / "engine/timing").glob("*.h")),
+        *sorted((_CPP / "include/vnpu").glob("*.h")),
+    ]
     key = hashlib.sha256(b"".join(path.read_bytes() for path in seen) + repr(_FLAGS).encode()).hexdigest()[:16]
     target = Path(tempfile.gettempdir()) / f"piton-timing-driver-{os.getuid()}-{key}"
-    if not target.exists():
-        partial = target.with_suffix(f".{os.getpid()}")
-        command = ["g++", *_FLAGS, f"-I{_CPP / 'include'}", f"-I{_CPP / 'engine'}", *map(str, sources), "-o", str(partial)]
-        subprocess.run(command, check=True, capture_output=True, text=True)
-        partial.replace(target)
-    return target
+    if target.exists():
+        return target, ""
+    partial = target.with_suffix(f".{os.getpid()}")
+    command = ["g++", *_FLAGS, f"-I{_CPP / 'include'}", f"-I{_CPP / 'engine'}", *map(str, sources), "-o", str(partial)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return target, done.stderr
+    partial.replace(target)
+    return target, ""
 
 
 def run(hardware: str | Hardware, script: str) -> list[dict[str, Any]]:

@@ -202,35 +202,39 @@ bool CoreRun::step_pipe(uint32_t pipe_index, std::vector<Request> &requests) {
 bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests) {
     Pipe &pipe = pipes_[queue_of(entry)];
     switch (entry.kind) {
-    case TraceKind::Work:
-        pipe.free_at = ready + entry.cycles;
-        pipe.complete_at = std::max(pipe.complete_at, pipe.free_at);
-        pipe.occupy(ready, pipe.free_at);
-        return true;
+    case TraceKind::Work: pipe.work(ready, entry.cycles); break;
     case TraceKind::GmRead:
-    case TraceKind::GmWrite:
-        start_transfer(index, entry, ready, requests);
-        return true;
-    case TraceKind::SetFlag:
-        flag_of(entry).ready.push_back(std::max(ready, pipe.complete_at) + chip_.flag_cycles);
-        pipe.free_at = ready + chip_.flag_cycles;
-        return true;
+    case TraceKind::GmWrite: start_transfer(index, entry, ready, requests); break;
+    case TraceKind::SetFlag: flag_of(entry).ready.push_back(fire(pipe, ready)); break;
+    case TraceKind::CrossSet: requests.push_back(cross_set(entry, fire(pipe, ready))); break;
     case TraceKind::WaitFlag: return wait_flag(entry, ready, taken);
     case TraceKind::Barrier:
         taken = std::max(ready, pipe.complete_at);
         pipe.free_at = taken + chip_.barrier_cycles;
-        return true;
-    case TraceKind::CrossSet: {
-        Request request;
-        request.kind = Request::Kind::CrossSet;
-        request.event = entry.event % kEvents;
-        request.time = std::max(ready, pipe.complete_at) + chip_.flag_cycles;
-        requests.push_back(request);
-        pipe.free_at = ready + chip_.flag_cycles;
-        return true;
+        break;
+    default: break;  // SyncAll and CrossWait never enter a queue
     }
-    default: return true;  // SyncAll and CrossWait never enter a queue
-    }
+    return true;
+}
+
+void CoreRun::Pipe::work(uint64_t ready, uint64_t cycles) {
+    free_at = ready + cycles;
+    complete_at = std::max(complete_at, free_at);
+    occupy(ready, free_at);
+}
+
+// When a set reached at `ready` fires: once everything earlier on its pipe is complete. The pipe itself goes on.
+uint64_t CoreRun::fire(Pipe &pipe, uint64_t ready) {
+    pipe.free_at = ready + chip_.flag_cycles;
+    return std::max(ready, pipe.complete_at) + chip_.flag_cycles;
+}
+
+Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
+    Request request;
+    request.kind = Request::Kind::CrossSet;
+    request.event = entry.event % kEvents;
+    request.time = time;
+    return request;
 }
 
 bool CoreRun::wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken) {

@@ -64,6 +64,7 @@ private:
 
         bool is_drained() const { return issued == taken && !is_moving; }
         void occupy(uint64_t begin, uint64_t end);
+        void work(uint64_t ready, uint64_t cycles);
     };
     struct Flag {  // ready times, oldest first
         std::vector<uint64_t> ready;
@@ -82,6 +83,8 @@ private:
     void end(std::vector<Request> &requests);
     bool step_pipe(uint32_t pipe, std::vector<Request> &requests);
     bool start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests);
+    uint64_t fire(Pipe &pipe, uint64_t ready);
+    static Request cross_set(const TraceEntry &entry, uint64_t time);
     bool wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken);
     void start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests);
     bool is_miss(uint64_t address);

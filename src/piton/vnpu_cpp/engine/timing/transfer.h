@@ -1,5 +1,9 @@
 /*
- * What one DMA instruction moves: its blocks in bursts, split by the L2 into bytes that L2 serves and bytes that HBM serves.
+ * What one DMA instruction moves.
+ *
+ * Problem: a strided or unaligned copy moves more than its bytes, and part of them may lie in L2.
+ * Approach: round each block to its bursts, ask the L2 line by line, and split the bursts in the proportion of hits and misses.
+ * Limits: decided when the transfer starts; stores are rounded to 32 B, the 128 B lines around them are not fetched.
  */
 #pragma once
 
