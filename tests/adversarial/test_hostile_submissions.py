@@ -19,7 +19,7 @@ from variants import write_suite
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    from piton.evaluate.cache import default_cache_dir
+    from piton.cli.evaluation import cache_dir
     from piton.evaluate.pipeline import evaluate
 
     folder = tmp_path_factory.mktemp("hostile")
@@ -27,7 +27,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         submission=str(write_hostile(folder / "submission")),
         suite=str(write_suite(folder / "suite", hostile_cases())),
         run_dir=str(folder / "run"),
-        cache_dir=str(default_cache_dir()),
+        cache_dir=str(cache_dir()),
         is_trusted=True,
         bounds=Bounds(host_deadline_s=10.0),
     )

@@ -22,7 +22,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_eval(submission: Path, suite: Path, out: Path) -> tuple[int, str, dict[str, Any]]:
     """Exit status, printed text and report of `piton eval`."""
-    command = [sys.executable, "-m", "piton", "eval", str(submission), "--suite", str(suite), "--trust", "--out", str(out)]
+    command = [sys.executable, "-m", "piton.cli.main", "eval", str(submission), "--suite", str(suite), "--trust", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     report = out / "report.json"
     assert report.is_file(), done.stdout + done.stderr

@@ -17,12 +17,15 @@ from . import _C  # noqa: F401 - loading the library registers the operators
 DAEMON_SECONDS = "86397"
 
 
-def honest(x: torch.Tensor) -> torch.Tensor:
-    return torch.ops.cann_bench.exp_native(x, -1.0, 1.0, 0.0)
+HONEST = 1
 
 
-def native(x: torch.Tensor, attack: float) -> torch.Tensor:
-    return torch.ops.cann_bench.exp_native(x, -1.0, attack, 0.0)
+def honest(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    return torch.ops.cann_bench.exp_native(x, HONEST, scale)
+
+
+def native(x: torch.Tensor, scale: float) -> torch.Tensor:
+    return torch.ops.cann_bench.exp_native(x, round(scale), scale)
 
 
 def read_pointer(x: torch.Tensor) -> torch.Tensor:
@@ -90,12 +93,12 @@ def leave_a_daemon(x: torch.Tensor) -> torch.Tensor:
     if os.fork() == 0:
         os.setsid()
         os.execv(sys.executable, [sys.executable, "-c", f"import time; time.sleep({DAEMON_SECONDS})"])
-    return honest(x)
+    return honest(x, 13.0)
 
 
 def start_a_program(x: torch.Tensor) -> torch.Tensor:
     subprocess.Popen(["/bin/sleep", DAEMON_SECONDS], start_new_session=True)
-    return honest(x)
+    return honest(x, 14.0)
 
 
 def print_a_result(x: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@
 
 namespace cann_bench {
 
-TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("exp_native(Tensor x, float base, float scale, float shift) -> Tensor"); }
+TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("exp_native(Tensor x, int attack, float scale) -> Tensor"); }
 
 enum Attack {
     kHonest = 1,
@@ -25,26 +25,24 @@ enum Attack {
     kNoLaunch = 38,
 };
 
-at::Tensor exp_native(const at::Tensor &x, double, double scale, double) {
-    const auto attack = static_cast<int>(scale);
+at::Tensor exp_native(const at::Tensor &x, int64_t attack, double scale) {
     auto y = at::empty_like(x);
+    auto elsewhere = at::empty_like(x);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     void *source = x.data_ptr();
-    void *target = attack == kWriteInput ? source : y.data_ptr();
+    void *target = attack == kWriteInput ? source : attack == kWriteNothing ? elsewhere.data_ptr() : y.data_ptr();
     int64_t elements = x.numel();
     if (attack == kReadPointer) {
         volatile char stolen = *static_cast<volatile char *>(source);
         (void)stolen;
     } else if (attack == kWritePointer) {
         std::memset(target, 0, 16);
-    } else if (attack == kWriteNothing) {
-        target = source = at::empty_like(x).data_ptr();
     } else if (attack == kWriteHalf) {
         elements = elements / 2;
     } else if (attack == kPastTheEnd) {
         elements = elements + (1 << 20);
     }
-    const float factor = attack == kRawStore ? scale : 1.0f;
+    const auto factor = static_cast<float>(scale);
     if (attack != kNoLaunch) {
         at_npu::native::OpCommand::RunOpApi("Exp", [=]() -> int {
             LaunchExp(quickstart::ElementType::kFloat32, source, target, elements, factor, 0.0f, stream);

@@ -89,7 +89,7 @@ BROKEN = (
         edits=(Edit(KERNEL, "pipe_.InitBuffer(out_, kBuffers, perTile * sizeof(T));", f"pipe_.InitBuffer(out_, kBuffers, kIsFloat ? 131072 : 32768); {MARK}"),),
         verdict="resource_exceeded",
         cause="ub_overflow",
-        numbers=("used_bytes", "capacity_bytes"),
+        numbers=("used_bytes", "available_bytes"),
         file=KERNEL,
     ),
     Broken(
@@ -143,7 +143,15 @@ def write_suite(folder: Path, cases: tuple[Case, ...]) -> Path:
     (operator / "proto.yaml").write_text(proto)
     rows = ["operator,case_id,input_shape,dtype,attrs,value_range,note", *(_row(case) for case in cases)]
     (operator / "cases.csv").write_text("\n".join(rows) + "\n")
+    _write_anchors(folder / "metadata", cases)
     return folder
+
+
+def _write_anchors(folder: Path, cases: tuple[Case, ...]) -> None:
+    """Quoted anchors: with a T_baseline known, an endless kernel is cut after a hundred times that instead of seconds of simulated time."""
+    folder.mkdir()
+    quoted = {case.id: {"baseline_perf_us": 20.0, "t_hw_us": 1.0} for case in cases}
+    (folder / "910b2.json").write_text(json.dumps({"level1": {"exp": quoted}}))
 
 
 def _row(case: Case) -> str:
