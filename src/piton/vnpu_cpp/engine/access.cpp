@@ -1,0 +1,227 @@
+#include "access.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vnpu {
+
+namespace {
+
+const char *verb(bool is_write) { return is_write ? "writes" : "reads"; }
+const char *past_verb(bool is_write) { return is_write ? "wrote" : "read"; }
+
+std::string api(const vnpu_record &record) { return api_name(place_of(record)); }
+
+}  // namespace
+
+void append_touch(std::vector<Touch> &touches, const Touch &touch) {
+    if (touch.begin >= touch.end) return;
+    if (!touches.empty()) {
+        Touch &last = touches.back();
+        const bool same_kind = last.space == touch.space && last.is_write == touch.is_write;
+        const bool same_data = last.data == nullptr ? touch.data == nullptr : touch.data == last.data + (last.end - last.begin);
+        if (same_kind && last.end == touch.begin && same_data) {
+            last.end = touch.end;
+            return;
+        }
+    }
+    touches.push_back(touch);
+}
+
+void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
+    if (operand.space != VNPU_SPACE_UB)
+        core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer is not supported by the virtual NPU");
+    if (operand.addr % alignment)
+        core.fail(
+            record, "misaligned",
+            api(record) + " " + verb(is_write) + " UB from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
+            {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
+    if (operand.limit != 0xffffffffu && bytes > operand.limit)
+        core.fail(record, "out_of_bounds",
+                  api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " +
+                      std::to_string(bytes) + " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
+                  {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
+    if (operand.addr > core.ub.size() || bytes > core.ub.size() - operand.addr)
+        core.fail(record, "out_of_bounds",
+                  api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) +
+                      " bytes past the end of the unified buffer (" + std::to_string(core.ub.size()) + " bytes)",
+                  {{"address", static_cast<int64_t>(operand.addr)},
+                   {"bytes", static_cast<int64_t>(bytes)},
+                   {"capacity_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, uint64_t bytes, bool is_write) {
+    Allocation *found = core.launch.memory.find(address, bytes);
+    if (found) return *found;
+    const Allocation *near = core.launch.memory.nearest(address);
+    const std::string what = api(record) + " " + verb(is_write) + " " + std::to_string(bytes) + " bytes of global memory at " + hex(address);
+    if (!near)
+        core.fail(record, "out_of_bounds", what + ", below every allocation",
+                  {{"address", static_cast<int64_t>(address)}, {"bytes", static_cast<int64_t>(bytes)}});
+    const uint64_t end = near->address + near->bytes;
+    core.fail(record, "out_of_bounds",
+              what + ", " + std::to_string(address + bytes - end) + " bytes past the end of the allocation " + hex(near->address) + " + " +
+                  std::to_string(near->bytes),
+              {{"address", static_cast<int64_t>(address)},
+               {"bytes", static_cast<int64_t>(bytes)},
+               {"allocation_address", static_cast<int64_t>(near->address)},
+               {"allocation_bytes", static_cast<int64_t>(near->bytes)},
+               {"bytes_past_end", static_cast<int64_t>(address + bytes - end)}});
+}
+
+void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where) {
+    const uint64_t first = core.undefined.first(begin, end);
+    if (first >= end || core.launch.reporter.has(place_of(record), "undefined_data")) return;
+    core.report(record, "undefined_data",
+                "UB byte " + std::to_string(first) + " was never given a value and reaches " + where + " through " + api(record) +
+                    "; copy or Duplicate into it first, or leave it out of the count",
+                {{"address", static_cast<int64_t>(first)}, {"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
+}
+
+namespace {
+
+// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (AIV; after the table of the vendor's page
+// on synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out.
+bool is_compiler_ordered(uint8_t from, uint8_t to) {
+    if (from == VNPU_PIPE_S || to == VNPU_PIPE_S) return true;
+    return from == VNPU_PIPE_V && to == VNPU_PIPE_V;
+}
+
+constexpr uint8_t kAutoSyncEvent = 7;  // the id that the framework keeps for this
+
+TraceEntry sync_entry(TraceKind kind, uint8_t from, uint8_t to, const vnpu_record &record) {
+    TraceEntry entry;
+    entry.kind = kind;
+    entry.pipe = kind == TraceKind::WaitFlag ? to : from;
+    entry.src_pipe = from;
+    entry.dst_pipe = to;
+    entry.event = kAutoSyncEvent;
+    entry.flags = kTraceAutoSync;
+    entry.line = record.line;
+    entry.opcode = kind == TraceKind::Barrier ? VNPU_OP_BARRIER : kind == TraceKind::SetFlag ? VNPU_OP_SET_FLAG : VNPU_OP_WAIT_FLAG;
+    return entry;
+}
+
+void insert_auto_sync(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) {
+    if (core.launch.auto_syncs++ == 0) core.launch.first_auto_sync = place_of(record);
+    if (from == to) {
+        core.append(sync_entry(TraceKind::Barrier, from, to, record));
+        core.clocks.barrier(from);
+        return;
+    }
+    core.append(sync_entry(TraceKind::SetFlag, from, to, record));
+    core.append(sync_entry(TraceKind::WaitFlag, from, to, record));
+    core.clocks.learn(to, core.clocks.completed_by_set(from));
+}
+
+// What would order the two.
+std::string remedy(uint8_t from, uint8_t to, bool is_gm) {
+    const std::string a = pipe_name(from), b = pipe_name(to);
+    if (from == to) return "PipeBarrier<PIPE_" + a + ">() between them";
+    std::string text = "SetFlag/WaitFlag<HardEvent::" + a + "_" + b + "> between them";
+    const bool is_queue_edge = !is_gm && from != VNPU_PIPE_S && to != VNPU_PIPE_S;
+    return is_queue_edge ? text + ", or EnQue/DeQue (AllocTensor/FreeTensor) of the queue that owns the buffer" : text;
+}
+
+std::string bytes_text(const char *space, uint64_t begin, uint64_t end, bool is_gm) {
+    if (is_gm) return std::string(space) + " bytes " + hex(begin) + ".." + hex(end);
+    return std::string(space) + " bytes " + std::to_string(begin) + ".." + std::to_string(end);
+}
+
+void report_race(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
+    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+    const Place &earlier = core.launch.places.at(conflict.access.place);
+    const bool is_gm = touch.space == VNPU_SPACE_GM;
+    const std::string message = describe(place_of(record)) + " (" + pipe_name(record.pipe) + ") " + verb(touch.is_write) + " " +
+                                bytes_text(is_gm ? "GM" : "UB", conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) + " (" +
+                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
+                                ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
+    core.report(record, "missing_sync", message,
+                {{"begin", static_cast<int64_t>(conflict.begin)},
+                 {"end", static_cast<int64_t>(conflict.end)},
+                 {"earlier_line", earlier.line},
+                 {"earlier_pipe", conflict.pipe},
+                 {"later_pipe", record.pipe}});
+}
+
+bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end) {
+    if (!touch.data || !core.moves_data()) return false;
+    return std::memcmp(core.launch.memory.readable(begin), touch.data + (begin - touch.begin), end - begin) == 0;
+}
+
+void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const Place &earlier) {
+    if (core.launch.reporter.has(place_of(record), "equal_value_overlap")) return;
+    core.note(record, "equal_value_overlap",
+              describe(place_of(record)) + " stores GM bytes " + hex(begin) + ".." + hex(end) + " that " + describe(earlier) +
+                  " also stored, unordered, with the same values: harmless as long as they stay equal",
+              {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
+}
+
+// `is_reported`: one report per instruction says enough.
+void settle(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict, bool &is_reported) {
+    // An edge inserted for an earlier conflict of this instruction may already cover this one.
+    if (core.clocks.is_ordered(record.pipe, conflict.pipe, conflict.access.number)) return;
+    const bool is_gm = touch.space == VNPU_SPACE_GM;
+    if (!is_gm && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe))
+        return insert_auto_sync(core, record, conflict.pipe, record.pipe);
+    if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
+        return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));
+    if (!core.moves_data() || is_reported) return;
+    is_reported = true;
+    report_race(core, record, touch, conflict);
+}
+
+void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
+    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+    const Place &earlier = core.launch.places.at(other.place);
+    core.report(record, "missing_sync",
+                describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
+                    bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
+                    ", and no SyncAll lies between the two",
+                {{"begin", static_cast<int64_t>(other.begin)}, {"end", static_cast<int64_t>(other.end)}, {"earlier_line", earlier.line}});
+}
+
+void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch) {
+    SharedRange other{};
+    SharedAccesses &shared = core.launch.shared;
+    if (shared.writers.other(touch.begin, touch.end, core.index, other)) {
+        if (touch.is_write && stores_equal_bytes(core, touch, other.begin, other.end))
+            note_equal_overlap(core, record, other.begin, other.end, core.launch.places.at(other.place));
+        else
+            report_cores(core, record, touch, other, true);
+    }
+    if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, false);
+}
+
+void remember_shared(Core &core, const Touch &touch, uint32_t place) {
+    SharedAccesses &shared = core.launch.shared;
+    (touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, core.index, place);
+}
+
+}  // namespace
+
+void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches) {
+    const uint8_t pipe = record.pipe;
+    const bool has_other_cores = core.launch.blocks > 1;
+    // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
+    const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
+    const auto map_of = [&](const Touch &touch) -> AccessMap & { return touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map; };
+    bool is_reported = false;
+    for (const Touch &touch : touches) {
+        if (!is_watched(touch)) continue;
+        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks,
+                                [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
+        if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
+    }
+    const Access access{core.clocks.issue(pipe), core.launch.places.index(place_of(record))};
+    // Reads first: a write of the same bytes by the same instruction is what later accesses have to wait for.
+    for (const Touch &touch : touches)
+        if (is_watched(touch) && !touch.is_write) map_of(touch).read(touch.begin, touch.end, pipe, access);
+    for (const Touch &touch : touches)
+        if (is_watched(touch) && touch.is_write) map_of(touch).write(touch.begin, touch.end, pipe, access);
+    for (const Touch &touch : touches)
+        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores) remember_shared(core, touch, access.place);
+    core.gm_map.forget_known(core.clocks);
+}
+
+}  // namespace vnpu

@@ -1,0 +1,37 @@
+/*
+ * The checks every operand goes through: inside its tensor and memory, aligned, ordered against what other instructions do to the same bytes.
+ */
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core.h"
+
+namespace vnpu {
+
+constexpr uint64_t kUbAlign = 32;
+
+// Bytes one instruction reads or writes.
+struct Touch {
+    uint8_t space;
+    bool is_write;
+    uint64_t begin, end;
+    const uint8_t *data = nullptr;  // GM writes: the bytes about to be stored, to tell an overlap of equal values
+};
+
+void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet
+
+// Bytes [addr, addr + bytes) of an on-chip operand: 32-byte aligned start (unless told otherwise), within the tensor and the memory. Cuts the launch if not.
+void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment = kUbAlign);
+
+// The allocation that holds all of [address, address + bytes). Cuts the launch when there is none.
+Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, uint64_t bytes, bool is_write);
+
+// Number of the instruction on its pipe, after its accesses were ordered (by the compiler's auto-sync where that would) or reported, and remembered.
+void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches);
+
+// Report undefined bytes of [begin, end) of the UB that reach `where`.
+void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where);
+
+}  // namespace vnpu

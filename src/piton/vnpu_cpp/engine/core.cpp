@@ -1,0 +1,61 @@
+#include "core.h"
+
+#include <cstring>
+
+namespace vnpu {
+
+Core *running = nullptr;
+
+namespace {
+
+// On-chip memory starts as quiet NaNs (and -1): a kernel that uses what it never wrote sees it. Fixed, so that every run is the same.
+constexpr int kPoison = 0xff;
+
+// Program-order estimate of a copy's transfer, for the budget and GetSystemCycle only: 64 B per cycle, the order of the per-core rates of the chip tables.
+constexpr uint64_t kBudgetBytesPerCycle = 64;
+
+}  // namespace
+
+uint32_t Places::index(const Place &place) {
+    const uint64_t rest = static_cast<uint64_t>(place.line) << 32 | static_cast<uint64_t>(place.opcode) << 8 | place.flags;
+    const auto [known, is_new] = known_.try_emplace({place.file, rest}, static_cast<uint32_t>(all_.size()));
+    if (is_new) all_.push_back(place);
+    return known->second;
+}
+
+Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemory &memory_)
+    : options(options_), chip(chip_), limits(limits_of(chip_)), memory(memory_), reporter(options_.max_diagnostics) {}
+
+Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
+    : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
+    ub.resize(launch.limits.ub_bytes);
+    std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
+    if (moves_data()) undefined.reset(ub.size());
+}
+
+void Core::cut() {
+    launch.is_cut = true;
+    fibre->abandon();
+}
+
+void Core::fail(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers) {
+    report(record, cause, message, std::move(numbers));
+    cut();
+}
+
+void Core::report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers) {
+    launch.reporter.violation(place_of(record), index, cause, message, std::move(numbers));
+}
+
+void Core::note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers) {
+    launch.reporter.finding(place_of(record), index, kind, message, std::move(numbers));
+}
+
+void Core::append(const TraceEntry &entry) {
+    const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
+    const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
+    budget_left -= static_cast<int64_t>(entry.cycles + entry.issue_cycles + transfer);
+    trace.push_back(entry);
+}
+
+}  // namespace vnpu

@@ -1,0 +1,122 @@
+/*
+ * State of one launch and of each of its virtual cores. The one global of the engine is `running`: the core whose device code is on the stack now.
+ */
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnostics.h"
+#include "engine.h"
+#include "fibre.h"
+#include "hazard.h"
+#include "memory.h"
+#include "shadow.h"
+#include "shared.h"
+#include "timing.h"
+
+namespace vnpu {
+
+// Source places seen in a launch, so that an access keeps a number.
+class Places {
+public:
+    uint32_t index(const Place &place);
+    const Place &at(uint32_t index) const { return all_[index]; }
+
+private:
+    std::vector<Place> all_;
+    std::map<std::pair<const void *, uint64_t>, uint32_t> known_;
+};
+
+struct Core;
+
+struct Launch {
+    Launch(const EngineOptions &options, const ChipModel &chip, DeviceMemory &memory);
+
+    const EngineOptions options;
+    const ChipModel &chip;
+    const ChipLimits limits;
+    DeviceMemory &memory;
+    Reporter reporter;
+    Places places;
+    SharedAccesses shared;
+    const vnpu_kernel *kernel = nullptr;
+    const void *arguments = nullptr;
+    uint32_t blocks = 0;
+    uint64_t instructions = 0;
+    uint64_t auto_syncs = 0;
+    Place first_auto_sync;
+    bool is_cut = false;
+    IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
+    std::exception_ptr engine_failure;  // ours, not the kernel's: thrown again outside device code
+};
+
+// The vector mask register and its mode.
+struct MaskState {
+    uint64_t bits[2] = {~0ull, ~0ull};
+    bool is_counter = false;
+};
+
+struct PendingEvent {
+    Prefix prefix;
+    Place place;
+};
+
+// Key of an event: (source pipe, destination pipe, id).
+inline uint32_t event_key(uint32_t from, uint32_t to, uint32_t id) { return from << 16 | to << 8 | id; }
+
+struct Core {
+    Core(Launch &launch, uint32_t index, std::vector<uint8_t> ub);
+
+    Launch &launch;
+    const uint32_t index;
+    std::vector<uint8_t> ub;
+    UndefinedBytes undefined;
+    Clocks clocks;
+    AccessMap ub_map;
+    AccessMap gm_map;
+    IntervalSet dirty;  // the part of launch.dirty that is this core's
+    Place last_scalar_store;
+    std::map<uint32_t, std::vector<PendingEvent>> events;
+    MaskState mask;
+    std::optional<uint64_t> pad_value;
+    CoreTrace trace;
+    int64_t budget_left;  // cycles, in program order
+    bool is_at_sync_all = false;
+    Place last_sync_all;
+    Place last_place;  // of the newest record, to say where a loop without end is
+    Fibre *fibre = nullptr;
+
+    // A violation that leaves nothing sensible to go on with: reported, then the launch is cut. Objects of device code on the stack are abandoned.
+    [[noreturn]] void fail(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
+    [[noreturn]] void cut();
+    void report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
+    void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
+    void append(const TraceEntry &entry);  // to the trace, charged to the budget
+    bool moves_data() const { return !launch.options.timing_only; }
+};
+
+extern Core *running;  // null outside device code
+
+// Execution of one record, by family.
+void execute(Core &core, const vnpu_record &record);
+uint64_t answer(Core &core, const vnpu_record &record);
+void run_vector(Core &core, const vnpu_record &record);
+void run_copy(Core &core, const vnpu_record &record);
+uint64_t scalar_load(Core &core, const vnpu_record &record);
+void scalar_store(Core &core, const vnpu_record &record);
+void cache_clean(Core &core, const vnpu_record &record);
+void set_flag(Core &core, const vnpu_record &record);
+void wait_flag(Core &core, const vnpu_record &record);
+void pipe_barrier(Core &core, const vnpu_record &record);
+void sync_all(Core &core, const vnpu_record &record);
+void buffer_init(Core &core, const vnpu_record &record);
+[[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
+void end_of_program(Core &core);
+
+}  // namespace vnpu

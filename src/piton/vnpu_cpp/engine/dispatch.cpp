@@ -1,0 +1,181 @@
+/* From a record to what it does; the two functions device code calls. */
+#include "core.h"
+
+namespace vnpu {
+
+namespace {
+
+[[noreturn]] void refuse(Core &core, const vnpu_record &record) {
+    core.fail(record, "unsupported_api", api_name(place_of(record)) + " is not supported by the virtual NPU", {{"opcode", record.opcode}});
+}
+
+bool is_vector(uint16_t opcode) { return opcode >= VNPU_OP_ADD && opcode <= VNPU_OP_DUPLICATE; }
+
+// What costs time and touches no memory: register writes, which the hardware orders, and the set-up of a TPipe.
+void charge(Core &core, const vnpu_record &record) { core.append(cost_of(core.launch.chip, record, 0, 0)); }
+
+void set_register(Core &core, const vnpu_record &record) {
+    switch (record.opcode) {
+        case VNPU_OP_SET_MASK:
+            core.mask.bits[0] = record.mask[0];
+            core.mask.bits[1] = record.mask[1];
+            break;
+        case VNPU_OP_SET_MASK_MODE:
+            core.mask.is_counter = record.p[0] != 0;
+            break;
+        case VNPU_OP_SET_PAD_VALUE:
+            core.pad_value = record.scalar;
+            break;
+        default:
+            if (record.p[0] != 0) refuse(core, record);  // atomic stores
+    }
+    charge(core, record);
+}
+
+uint64_t capacity(const Core &core, uint32_t space) {
+    const ChipLimits &limits = core.launch.limits;
+    switch (space) {
+        case VNPU_SPACE_UB:
+            return limits.ub_bytes;
+        case VNPU_SPACE_L1:
+            return limits.l1_bytes;
+        case VNPU_SPACE_L0A:
+            return limits.l0a_bytes;
+        case VNPU_SPACE_L0B:
+            return limits.l0b_bytes;
+        case VNPU_SPACE_L0C:
+            return limits.l0c_bytes;
+        case VNPU_SPACE_BT:
+            return limits.bt_bytes;
+        default:
+            return 0;
+    }
+}
+
+// Ticks of the chip's system counter, from the program-order estimate: the replay comes later and never feeds back.
+uint64_t system_cycle(const Core &core) {
+    const ChipLimits &limits = core.launch.limits;
+    const uint64_t spent = core.launch.options.budget_cycles - static_cast<uint64_t>(core.budget_left);
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(spent) * limits.system_cycle_hz / limits.clock_hz);
+}
+
+}  // namespace
+
+void execute(Core &core, const vnpu_record &record) {
+    if (record.pipe >= VNPU_PIPE_COUNT && record.opcode != VNPU_OP_BARRIER) core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
+    if (is_vector(record.opcode)) return run_vector(core, record);
+    switch (record.opcode) {
+        case VNPU_OP_DATA_COPY:
+        case VNPU_OP_DATA_COPY_PAD:
+            return run_copy(core, record);
+        case VNPU_OP_SCALAR_STORE:
+            return scalar_store(core, record);
+        case VNPU_OP_CACHE_CLEAN:
+            return cache_clean(core, record);
+        case VNPU_OP_SET_FLAG:
+            return set_flag(core, record);
+        case VNPU_OP_WAIT_FLAG:
+            return wait_flag(core, record);
+        case VNPU_OP_BARRIER:
+            return pipe_barrier(core, record);
+        case VNPU_OP_SYNC_ALL:
+            return sync_all(core, record);
+        case VNPU_OP_SET_MASK:
+        case VNPU_OP_SET_MASK_MODE:
+        case VNPU_OP_SET_ATOMIC:
+        case VNPU_OP_SET_PAD_VALUE:
+            return set_register(core, record);
+        case VNPU_OP_BUFFER_INIT:
+            return buffer_init(core, record);
+        case VNPU_OP_PIPE_BEGIN:
+            return charge(core, record);
+        case VNPU_OP_BUFFER_ACQUIRE:
+        case VNPU_OP_BUFFER_RELEASE:
+        case VNPU_OP_PIPE_END:
+            return;  // order comes from the flags and barriers these classes issue
+        case VNPU_OP_FAULT:
+            framework_fault(core, record);
+        default:
+            refuse(core, record);
+    }
+}
+
+uint64_t answer(Core &core, const vnpu_record &record) {
+    switch (record.opcode) {
+        case VNPU_OP_SCALAR_LOAD:
+            return scalar_load(core, record);
+        case VNPU_OP_GET_BLOCK_IDX:
+            return core.index;
+        case VNPU_OP_GET_BLOCK_NUM:
+            return core.launch.blocks;
+        case VNPU_OP_GET_SUB_BLOCK_IDX:
+            return 0;  // vector-only launches; others are refused at launch
+        case VNPU_OP_GET_TASK_RATIO:
+            return 1;
+        case VNPU_OP_GET_SYSTEM_CYCLE:
+            return system_cycle(core);
+        case VNPU_OP_GET_CAPACITY:
+            return capacity(core, record.p[0]);
+        default:
+            refuse(core, record);
+    }
+}
+
+namespace {
+
+[[noreturn]] void exhausted(Core &core, const Place &place) {
+    const uint64_t budget = core.launch.options.budget_cycles;
+    core.launch.reporter.violation(place, core.index, "device_budget",
+                                   "core " + std::to_string(core.index) + " used up its budget of " + std::to_string(budget) +
+                                       " cycles without an end in sight; a loop whose condition never changes is the usual reason",
+                                   {{"budget_cycles", static_cast<int64_t>(budget)}, {"instructions", static_cast<int64_t>(core.trace.size())}});
+    core.cut();
+}
+
+void finish(Core &core, const vnpu_record &record) {
+    ++core.launch.instructions;
+    core.last_place = place_of(record);
+    if (core.budget_left < 0) exhausted(core, core.last_place);
+}
+
+// A failure of the engine must not pass through device code, which could catch it or be blamed for it.
+template <class Job>
+void guarded(Core &core, Job &&job) {
+    try {
+        job();
+    } catch (...) {  // any kind: it is kept and thrown again by Engine::launch
+        core.launch.engine_failure = std::current_exception();
+        core.cut();
+    }
+}
+
+}  // namespace
+
+}  // namespace vnpu
+
+extern "C" void vnpu_submit(const vnpu_record *record) {
+    vnpu::Core *core = vnpu::running;
+    if (!core) return;  // a static object of the device library made an API call while it was loaded: there is no core to run it
+    vnpu::guarded(*core, [&] {
+        vnpu::execute(*core, *record);
+        vnpu::finish(*core, *record);
+    });
+}
+
+extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
+    vnpu::Core *core = vnpu::running;
+    if (!core) return 0;
+    uint64_t value = 0;
+    vnpu::guarded(*core, [&] {
+        value = vnpu::answer(*core, *record);
+        vnpu::finish(*core, *record);
+    });
+    return value;
+}
+
+// Called by the compiler's coverage instrumentation at every basic block of device code: a scalar loop without records must end too. One cycle each, the
+// least a block can take.
+extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc() {
+    vnpu::Core *core = vnpu::running;
+    if (core && --core->budget_left < 0) vnpu::exhausted(*core, core->last_place);
+}

@@ -1,0 +1,72 @@
+/*
+ * Half and bfloat16 as bits, to and from float.
+ *
+ * Half arithmetic is done in float and rounded once, which for + - * / and square root equals true half arithmetic. Bulk conversions use F16C where the
+ * build has it; the portable code gives the same bits (NaN payloads included), so results do not depend on the host.
+ */
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__F16C__) && defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+namespace vnpu {
+
+template <class To, class From>
+inline To bits_as(From value) {
+    static_assert(sizeof(To) == sizeof(From), "same size");
+    To result;
+    std::memcpy(&result, &value, sizeof result);
+    return result;
+}
+
+inline float half_to_float(uint16_t half) {
+    const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+    const uint32_t magnitude = half & 0x7fffu;
+    if (magnitude >= 0x7c00u) {
+        const uint32_t quiet = magnitude > 0x7c00u ? 0x400000u : 0u;
+        return bits_as<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13 | quiet);
+    }
+    // Scaling by 2^112 moves the exponent to float's bias and normalises subnormals exactly.
+    const float scaled = bits_as<float>(magnitude << 13) * 0x1p112f;
+    return bits_as<float>(bits_as<uint32_t>(scaled) | sign);
+}
+
+// Round to nearest, ties to even; overflow gives infinity.
+inline uint16_t float_to_half(float value) {
+    const uint32_t bits = bits_as<uint32_t>(value);
+    const uint32_t sign = bits >> 16 & 0x8000u;
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
+    if (magnitude >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 65536 and above
+    if (magnitude < 0x38800000u) {                                               // subnormal half: let float addition do the rounding
+        const float shifted = bits_as<float>(magnitude) + 0.5f;
+        return static_cast<uint16_t>(sign | (bits_as<uint32_t>(shifted) - 0x3f000000u));
+    }
+    const uint32_t odd = magnitude >> 13 & 1u;
+    return static_cast<uint16_t>(sign | (magnitude - 0x38000000u + 0xfffu + odd) >> 13);
+}
+
+inline float bfloat_to_float(uint16_t value) { return bits_as<float>(static_cast<uint32_t>(value) << 16); }
+
+inline void halves_to_floats(const uint16_t *from, float *to, uint32_t count) {
+    uint32_t at = 0;
+#if defined(__F16C__) && defined(__AVX__)
+    for (; at + 8 <= count; at += 8) _mm256_storeu_ps(to + at, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at))));
+#endif
+    for (; at < count; ++at) to[at] = half_to_float(from[at]);
+}
+
+inline void floats_to_halves(const float *from, uint16_t *to, uint32_t count) {
+    uint32_t at = 0;
+#if defined(__F16C__) && defined(__AVX__)
+    for (; at + 8 <= count; at += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to + at), _mm256_cvtps_ph(_mm256_loadu_ps(from + at), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#endif
+    for (; at < count; ++at) to[at] = float_to_half(from[at]);
+}
+
+}  // namespace vnpu

@@ -1,0 +1,201 @@
+/* Launching: blocks as fibres one after another, in rounds between SyncAll; then the replay gives the time. */
+#include <exception>
+#include <stdexcept>
+
+#include "core.h"
+
+namespace vnpu {
+
+struct Engine::State {
+    std::shared_ptr<const ChipModel> chip;
+    DeviceMemory &memory;
+    EngineOptions options;
+    std::shared_ptr<MemoryState> l2;
+    std::vector<std::unique_ptr<Fibre>> idle_fibres;
+    std::vector<std::vector<uint8_t>> idle_buffers;
+};
+
+namespace {
+
+// A block that has started and not ended.
+struct Block {
+    Core *core;
+    std::unique_ptr<Fibre> fibre;
+};
+
+void violation(Launch &launch, int64_t core, const std::string &cause, const std::string &message, Numbers numbers = {}) {
+    launch.reporter.violation(Place{}, core, cause, message, std::move(numbers));
+}
+
+// Body of a fibre. An exception must not cross it: there is nothing to unwind into on the other side.
+void run_program(void *argument) {
+    Core &core = *static_cast<Core *>(argument);
+    try {
+        core.launch.kernel->entry(core.launch.arguments);
+        end_of_program(core);
+    } catch (const std::exception &error) {
+        violation(core.launch, core.index, "device_exception", std::string("the kernel threw an exception: ") + error.what());
+        core.launch.is_cut = true;
+    } catch (...) {  // whatever a kernel throws is its failure, not ours
+        violation(core.launch, core.index, "device_exception", "the kernel threw something that is not a std::exception");
+        core.launch.is_cut = true;
+    }
+}
+
+bool is_launchable(Launch &launch, const ChipLimits &limits) {
+    const vnpu_kernel &kernel = *launch.kernel;
+    if (kernel.abi_version != VNPU_ABI_VERSION) throw std::runtime_error("device library and engine have different ABI versions: rebuild the device library");
+    if (kernel.core_kind != VNPU_CORE_AIV) {
+        violation(launch, -1, "unsupported_api",
+                  std::string("kernel ") + kernel.title + " needs cube cores; the virtual NPU runs vector-only kernels (KERNEL_TYPE_AIV_ONLY)");
+        return false;
+    }
+    if (launch.blocks == 0) {
+        violation(launch, -1, "bad_parameter", std::string("kernel ") + kernel.title + " launched with 0 blocks", {{"blocks", 0}});
+        return false;
+    }
+    if (launch.blocks > limits.cores_aiv)
+        launch.reporter.finding(Place{}, -1, "surplus_blocks",
+                                std::to_string(launch.blocks) + " blocks on " + std::to_string(limits.cores_aiv) + " cores: they run in waves",
+                                {{"blocks", launch.blocks}, {"cores", limits.cores_aiv}});
+    return true;
+}
+
+}  // namespace
+
+/* The scheduler of one launch. */
+class Schedule {
+public:
+    Schedule(Launch &launch, LaunchTrace &trace, std::vector<std::unique_ptr<Fibre>> &fibres, std::vector<std::vector<uint8_t>> &buffers)
+        : launch_(launch), trace_(trace), fibres_(fibres), buffers_(buffers) {}
+
+    // Every block to its end, or until the launch is cut.
+    void run() {
+        trace_.cores.resize(launch_.blocks);
+        for (uint32_t index = 0; index < launch_.blocks && !launch_.is_cut; ++index) start(index);
+        while (!waiting_.empty() && !launch_.is_cut) next_phase();
+    }
+
+private:
+    void start(uint32_t index) {
+        cores_.push_back(std::make_unique<Core>(launch_, index, take_buffer()));
+        Block block{cores_.back().get(), take_fibre()};
+        block.core->fibre = block.fibre.get();
+        block.fibre->start(run_program, block.core);
+        advance(std::move(block));
+        if (waiting_.empty()) cores_.clear();  // nobody will need it again: one core's state is enough for a launch without SyncAll
+    }
+
+    void advance(Block block) {
+        running = block.core;
+        block.core->is_at_sync_all = false;
+        block.fibre->resume();
+        running = nullptr;
+        if (!block.fibre->is_done()) {
+            waiting_.push_back(std::move(block));
+            return;
+        }
+        trace_.cores[block.core->index] = std::move(block.core->trace);
+        buffers_.push_back(std::move(block.core->ub));
+        fibres_.push_back(std::move(block.fibre));
+        ++ended_;
+    }
+
+    // All waiting blocks are at SyncAll: go on together, unless some block has ended and will never arrive.
+    void next_phase() {
+        if (ended_ > 0) return deadlock();
+        launch_.shared.new_phase();
+        std::vector<Block> arrived = std::move(waiting_);
+        waiting_.clear();
+        for (Block &block : arrived) {
+            if (launch_.is_cut) return;
+            advance(std::move(block));
+        }
+    }
+
+    void deadlock() {
+        const Core &core = *waiting_.front().core;
+        launch_.reporter.violation(core.last_sync_all, core.index, "deadlock",
+                                   describe(core.last_sync_all) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(launch_.blocks) +
+                                       " blocks wait here for ever; the others ended without this SyncAll",
+                                   {{"waiting", static_cast<int64_t>(waiting_.size())}, {"blocks", launch_.blocks}});
+        launch_.is_cut = true;
+    }
+
+    std::vector<uint8_t> take_buffer() {
+        if (buffers_.empty()) return {};
+        std::vector<uint8_t> buffer = std::move(buffers_.back());
+        buffers_.pop_back();
+        return buffer;
+    }
+
+    std::unique_ptr<Fibre> take_fibre() {
+        if (fibres_.empty()) return std::make_unique<Fibre>();
+        std::unique_ptr<Fibre> fibre = std::move(fibres_.back());
+        fibres_.pop_back();
+        return fibre;
+    }
+
+    Launch &launch_;
+    LaunchTrace &trace_;
+    std::vector<std::unique_ptr<Fibre>> &fibres_;
+    std::vector<std::vector<uint8_t>> &buffers_;
+    std::vector<std::unique_ptr<Core>> cores_;
+    std::vector<Block> waiting_;
+    uint32_t ended_ = 0;
+};
+
+namespace {
+
+void note_auto_sync(Launch &launch) {
+    if (!launch.auto_syncs) return;
+    launch.reporter.finding(
+        launch.first_auto_sync, -1, "auto_sync_relied_on",
+        std::to_string(launch.auto_syncs) + " dependences are ordered only by the compiler's auto-sync, which is on by default; the first is here",
+        {{"count", static_cast<int64_t>(launch.auto_syncs)}});
+}
+
+// The replay stops where no core can go on: what execution in program order could not see, such as a flag that comes too late.
+void replay_into(LaunchReport &report, Launch &launch, const LaunchTrace &trace, MemoryState &l2) {
+    try {
+        report.timing = replay(launch.chip, trace, l2);
+    } catch (const std::runtime_error &error) {
+        violation(launch, -1, "deadlock", error.what());
+        launch.is_cut = true;
+    }
+}
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<const ChipModel> chip, DeviceMemory &memory) : state_(new State{std::move(chip), memory, {}, nullptr, {}, {}}) { cold_start(); }
+
+Engine::~Engine() = default;
+
+void Engine::configure(const EngineOptions &options) { state_->options = options; }
+
+void Engine::cold_start() { state_->l2 = cold_memory(*state_->chip); }
+
+LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, uint32_t blocks) {
+    Launch launch(state_->options, *state_->chip, state_->memory);
+    launch.kernel = &kernel;
+    launch.arguments = arguments;
+    launch.blocks = blocks;
+    LaunchTrace trace;
+    trace.core_kind = kernel.core_kind;
+    if (is_launchable(launch, launch.limits))
+        Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
+    else
+        launch.is_cut = true;
+    if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
+    LaunchReport report;
+    if (!launch.is_cut) replay_into(report, launch, trace, *state_->l2);
+    note_auto_sync(launch);
+    report.is_cut = launch.is_cut;
+    report.instructions = launch.instructions;
+    report.diagnostics = launch.reporter.take();
+    return report;
+}
+
+uint64_t Engine::copy(uint64_t bytes) { return copy_cycles(*state_->chip, bytes, *state_->l2); }
+
+}  // namespace vnpu

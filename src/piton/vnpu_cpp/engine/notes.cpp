@@ -1,0 +1,69 @@
+/* What the framework classes (TPipe, TQue) tell the engine: buffers and misuse they found by themselves. */
+#include "core.h"
+
+namespace vnpu {
+
+namespace {
+
+std::string bytes_text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+struct Fault {
+    const char *cause;
+    std::string message;
+    Numbers numbers;
+};
+
+Fault fault_of(const vnpu_record &record) {
+    const int64_t a = record.p[1], b = record.p[2];
+    const auto scalar = static_cast<int64_t>(record.scalar);
+    switch (record.p[0]) {
+        case VNPU_FAULT_UB_OVERFLOW:
+            return {"ub_overflow",
+                    "InitBuffer asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
+                    {{"used_bytes", scalar}, {"available_bytes", a}}};
+        case VNPU_FAULT_BUFFER_LIMIT:
+            return {"buffer_limit",
+                    "InitBuffer asks for " + std::to_string(a) + " buffers in all; a kernel has " + std::to_string(b),
+                    {{"buffers", a}, {"limit", b}}};
+        case VNPU_FAULT_QUEUE_EMPTY:
+            return {"deadlock",
+                    "AllocTensor waits for ever: all " + std::to_string(a) + " buffers of the queue are in use (FreeTensor missing?)",
+                    {{"buffers", a}}};
+        case VNPU_FAULT_QUEUE_FULL:
+            return {"queue_misuse", "EnQue on a full queue: depth " + std::to_string(a) + " tensors are queued already", {{"depth", a}}};
+        case VNPU_FAULT_NOTHING_QUEUED:
+            return {"deadlock", "DeQue waits for ever: nothing was enqueued (EnQue missing?)", {}};
+        case VNPU_FAULT_DOUBLE_FREE:
+            return {"queue_misuse", "FreeTensor of a buffer that is free already", {}};
+        case VNPU_FAULT_FOREIGN_TENSOR:
+            return {"queue_misuse", "a tensor that does not belong to this queue", {}};
+        case VNPU_FAULT_NO_EVENT_ID:
+            return {"flag_misuse",
+                    std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]),
+                    {{"from", a}, {"to", b}}};
+        case VNPU_FAULT_BAD_ARGUMENT:
+            return {"bad_parameter",
+                    api_name(place_of(record)) + ": argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range",
+                    {{"argument", a}, {"value", scalar}}};
+        default:
+            return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
+    }
+}
+
+}  // namespace
+
+void framework_fault(Core &core, const vnpu_record &record) {
+    const Fault fault = fault_of(record);
+    core.fail(record, fault.cause, fault.message, fault.numbers);
+}
+
+void buffer_init(Core &core, const vnpu_record &record) {
+    if (record.dst.space != VNPU_SPACE_UB) return;
+    const uint64_t end = record.dst.addr + record.dst.limit;
+    if (end <= core.ub.size()) return;
+    core.fail(record, "ub_overflow",
+              "InitBuffer gives out UB up to byte " + std::to_string(end) + "; the unified buffer has " + bytes_text(static_cast<int64_t>(core.ub.size())),
+              {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+}  // namespace vnpu

@@ -1,0 +1,106 @@
+/* Flags, barriers, SyncAll: happens-before edges and their trace entries. */
+#include "access.h"
+
+namespace vnpu {
+
+namespace {
+
+constexpr uint32_t kEventIds = 8;       // per pipe pair
+constexpr uint32_t kFirstReserved = 6;  // 6 and 7 belong to the framework
+
+TraceEntry entry_of(TraceKind kind, const vnpu_record &record, uint32_t from, uint32_t to, uint32_t event) {
+    TraceEntry entry;
+    entry.kind = kind;
+    entry.pipe = static_cast<uint8_t>(kind == TraceKind::WaitFlag ? to : from);
+    entry.src_pipe = static_cast<uint8_t>(from);
+    entry.dst_pipe = static_cast<uint8_t>(to);
+    entry.event = static_cast<uint8_t>(event);
+    entry.opcode = record.opcode;
+    entry.line = record.line;
+    return entry;
+}
+
+std::string event_name(uint32_t from, uint32_t to, uint32_t id) { return std::string(pipe_name(from)) + "_" + pipe_name(to) + " event " + std::to_string(id); }
+
+void check_event(Core &core, const vnpu_record &record) {
+    const uint32_t from = record.p[0], to = record.p[1], id = record.p[2];
+    if (from >= VNPU_PIPE_COUNT || to >= VNPU_PIPE_COUNT)
+        core.fail(record, "bad_parameter", "a flag between pipes that do not exist", {{"from", from}, {"to", to}});
+    if (id >= kEventIds)
+        core.fail(record, "bad_parameter", "event id " + std::to_string(id) + " of " + event_name(from, to, id) + "; a pipe pair has the ids 0 to 7",
+                  {{"event_id", id}});
+    if (id < kFirstReserved || (record.flags & VNPU_F_QUEUE)) return;
+    core.note(record, "reserved_event_id", "event id " + std::to_string(id) + " is kept for the framework; user code should use 0 to 5", {{"event_id", id}});
+}
+
+}  // namespace
+
+void set_flag(Core &core, const vnpu_record &record) {
+    check_event(core, record);
+    const uint32_t from = record.p[0], to = record.p[1], id = record.p[2];
+    std::vector<PendingEvent> &pending = core.events[event_key(from, to, id)];
+    if (!pending.empty())
+        core.report(
+            record, "flag_misuse",
+            describe(place_of(record)) + " sets " + event_name(from, to, id) + " again before a WaitFlag took the set by " + describe(pending.back().place),
+            {{"event_id", id}, {"earlier_line", pending.back().place.line}});
+    pending.push_back({core.clocks.completed_by_set(from), place_of(record)});
+    core.append(entry_of(TraceKind::SetFlag, record, from, to, id));
+}
+
+void wait_flag(Core &core, const vnpu_record &record) {
+    check_event(core, record);
+    const uint32_t from = record.p[0], to = record.p[1], id = record.p[2];
+    std::vector<PendingEvent> &pending = core.events[event_key(from, to, id)];
+    if (pending.empty())
+        core.fail(
+            record, "deadlock",
+            describe(place_of(record)) + " waits for " + event_name(from, to, id) +
+                ", which no SetFlag before it in program order sets: the core waits for ever (a SetFlag that comes later in program order is not supported)",
+            {{"event_id", id}});
+    core.clocks.learn(to, pending.front().prefix);
+    pending.erase(pending.begin());
+    core.append(entry_of(TraceKind::WaitFlag, record, from, to, id));
+}
+
+void pipe_barrier(Core &core, const vnpu_record &record) {
+    const uint32_t pipe = record.p[0];
+    if (pipe == VNPU_PIPE_S || pipe > VNPU_PIPE_ALL)
+        core.fail(record, "bad_parameter", std::string("PipeBarrier<PIPE_") + pipe_name(pipe) + "> does not exist", {{"pipe", pipe}});
+    core.clocks.barrier(pipe);
+    core.append(entry_of(TraceKind::Barrier, record, pipe, pipe, 0));
+}
+
+void sync_all(Core &core, const vnpu_record &record) {
+    const Launch &launch = core.launch;
+    if (launch.blocks > launch.limits.cores_aiv)
+        core.fail(record, "deadlock",
+                  "SyncAll in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
+                      " cores: blocks that have not started can't arrive, so all wait for ever",
+                  {{"blocks", launch.blocks}, {"cores", launch.limits.cores_aiv}});
+    core.clocks.barrier(VNPU_PIPE_ALL);
+    core.append(entry_of(TraceKind::SyncAll, record, VNPU_PIPE_ALL, VNPU_PIPE_ALL, 0));
+    core.is_at_sync_all = true;
+    core.last_sync_all = place_of(record);
+    core.fibre->yield();
+}
+
+// Flags still set when the program ends would release the first matching wait of the next kernel on this core.
+void end_of_program(Core &core) {
+    for (const auto &[key, pending] : core.events) {
+        if (pending.empty()) continue;
+        const Place &place = pending.back().place;
+        const std::string name = event_name(key >> 16, key >> 8 & 0xff, key & 0xff);
+        core.launch.reporter.violation(
+            place, core.index, "flag_leak",
+            "the kernel ends with " + name + " set by " + describe(place) + " and never waited for; it would disturb the next kernel on this core",
+            {{"event_id", key & 0xff}, {"sets", static_cast<int64_t>(pending.size())}});
+    }
+    if (core.dirty.ranges().empty()) return;
+    core.launch.reporter.finding(
+        core.last_scalar_store, core.index, "other",
+        "the kernel ends with SetValue results in the scalar unit's data cache; without DataCacheCleanAndInvalid it is not documented that they reach memory",
+        {{"bytes", static_cast<int64_t>(core.dirty.bytes())}});
+}
+
+}  // namespace vnpu

@@ -1,0 +1,82 @@
+/* One vector instruction: checks, order, arithmetic, undefined bytes, trace. */
+#include <algorithm>
+#include <cstring>
+
+#include "access.h"
+#include "vector_kernels.h"
+#include "vector_plan.h"
+
+namespace vnpu {
+
+namespace {
+
+bool reads_destination(const vnpu_record &record) { return record.opcode == VNPU_OP_AXPY; }
+
+VectorKernel kernel_of(Core &core, const vnpu_record &record) {
+    const bool has_source = record.src0.space != VNPU_SPACE_NONE;
+    const VectorKernel kernel = vector_kernel(record.opcode, record.dst.dtype, has_source ? record.src0.dtype : record.dst.dtype, record.p[3]);
+    if (!kernel)
+        core.fail(record, "unsupported_api",
+                  api_name(place_of(record)) + " is not supported by the virtual NPU for this combination of dtypes" +
+                      (record.opcode == VNPU_OP_CAST ? " and rounding mode" : ""),
+                  {{"opcode", record.opcode}, {"dst_dtype", record.dst.dtype}, {"src_dtype", record.src0.dtype}});
+    return kernel;
+}
+
+void check_operands(Core &core, const vnpu_record &record, const VectorPlan &plan) {
+    for (uint32_t which = 0; which < kOperands; ++which)
+        if (plan.bytes[which]) check_ub(core, record, operand(record, which), extent(plan, record, which), which == 0);
+}
+
+std::vector<Touch> touches_of(const vnpu_record &record, const VectorPlan &plan) {
+    std::vector<Touch> touches;
+    for (uint32_t which = 0; which < kOperands; ++which) {
+        if (!plan.bytes[which]) continue;
+        for (const Run &run : plan.runs) append_touch(touches, {VNPU_SPACE_UB, which == 0, run.at[which], run.at[which] + run_bytes(plan, run, which)});
+    }
+    if (!reads_destination(record)) return touches;
+    for (const Run &run : plan.runs) append_touch(touches, {VNPU_SPACE_UB, false, run.at[0], run.at[0] + run_bytes(plan, run, 0)});
+    return touches;
+}
+
+// A result is as undefined as its operands.
+void carry_undefined(Core &core, const vnpu_record &record, const VectorPlan &plan, const Run &run) {
+    UndefinedBytes &undefined = core.undefined;
+    const auto is_undefined = [&](uint32_t which, uint32_t first, uint32_t count) {
+        const uint64_t begin = run.at[which] + static_cast<uint64_t>(first) * plan.bytes[which];
+        return plan.bytes[which] && undefined.any(begin, begin + static_cast<uint64_t>(count) * plan.bytes[which]);
+    };
+    const auto any_source = [&](uint32_t first, uint32_t count) {
+        return is_undefined(1, first, count) || is_undefined(2, first, count) || (reads_destination(record) && is_undefined(0, first, count));
+    };
+    if (!any_source(0, run.count)) return undefined.clear(run.at[0], run.at[0] + run_bytes(plan, run, 0));
+    for (uint32_t element = 0; element < run.count; ++element) {
+        const uint64_t begin = run.at[0] + static_cast<uint64_t>(element) * plan.bytes[0];
+        any_source(element, 1) ? undefined.set(begin, begin + plan.bytes[0]) : undefined.clear(begin, begin + plan.bytes[0]);
+    }
+}
+
+void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, VectorKernel kernel, const uint8_t *sources) {
+    for (const Run &run : plan.runs) {
+        carry_undefined(core, record, plan, run);
+        kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], record.scalar, run.count);
+    }
+}
+
+}  // namespace
+
+void run_vector(Core &core, const vnpu_record &record) {
+    const VectorKernel kernel = kernel_of(core, record);
+    const VectorPlan plan = plan_vector(core, record);
+    check_operands(core, record, plan);
+    const bool needs_snapshot = check_overlap(core, record, plan);
+    order_accesses(core, record, touches_of(record, plan));
+    if (core.moves_data()) {
+        // Partly overlapping operands are legal only where the hardware has read a source byte before it is overwritten: as if all was read first.
+        const std::vector<uint8_t> snapshot = needs_snapshot ? core.ub : std::vector<uint8_t>();
+        compute(core, record, plan, kernel, needs_snapshot ? snapshot.data() : core.ub.data());
+    }
+    core.append(cost_of(core.launch.chip, record, plan.repeats, plan.elements));
+}
+
+}  // namespace vnpu

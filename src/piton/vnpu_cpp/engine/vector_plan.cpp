@@ -1,0 +1,225 @@
+#include "vector_plan.h"
+
+#include <algorithm>
+
+namespace vnpu {
+
+uint32_t dtype_bytes(uint8_t dtype) {
+    switch (dtype) {
+        case VNPU_DT_I8:
+        case VNPU_DT_U8:
+        case VNPU_DT_BOOL:
+            return 1;
+        case VNPU_DT_F16:
+        case VNPU_DT_BF16:
+        case VNPU_DT_I16:
+        case VNPU_DT_U16:
+            return 2;
+        case VNPU_DT_F32:
+        case VNPU_DT_I32:
+        case VNPU_DT_U32:
+            return 4;
+        case VNPU_DT_I64:
+        case VNPU_DT_U64:
+        case VNPU_DT_F64:
+            return 8;
+        default:
+            return 0;
+    }
+}
+
+namespace {
+
+void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
+    if (record.flags & VNPU_F_COUNT) mask = MaskState{};  // the count form leaves normal mode and a full mask behind
+    if (!(record.flags & VNPU_F_SET_MASK)) return;
+    mask.bits[0] = record.mask[0];
+    mask.bits[1] = record.mask[1];
+    // A mask given as a number of lanes is that number in counter mode (p[2] tells, p[1] is it).
+    if (mask.is_counter && record.p[2]) mask.bits[0] = record.p[1];
+}
+
+uint32_t widest(const VectorPlan &plan) { return std::max({plan.bytes[0], plan.bytes[1], plan.bytes[2]}); }
+
+bool is_lane_active(const MaskState &mask, uint32_t lane) { return mask.bits[lane / 64] >> (lane % 64) & 1; }
+
+// Byte offset of `lane` of iteration `repeat`.
+uint64_t lane_at(const vnpu_operand &operand, uint32_t bytes, uint32_t repeat, uint32_t lane) {
+    const uint64_t inside = static_cast<uint64_t>(lane) * bytes;
+    return operand.addr + static_cast<uint64_t>(repeat) * operand.rep * kBlockBytes + inside / kBlockBytes * operand.blk * kBlockBytes + inside % kBlockBytes;
+}
+
+// How many lanes from `lane` on are dense in every operand: to the next block border of an operand whose blocks are not neighbours.
+uint32_t dense_lanes(const vnpu_record &record, const VectorPlan &plan, uint32_t lane) {
+    uint32_t dense = plan.lanes - lane;
+    for (uint32_t which = 0; which < kOperands; ++which) {
+        if (!plan.bytes[which] || operand(record, which).blk == 1) continue;
+        const uint32_t per_block = kBlockBytes / plan.bytes[which];
+        dense = std::min(dense, per_block - lane % per_block);
+    }
+    return dense;
+}
+
+bool continues(const VectorPlan &plan, const Run &last, const Run &next) {
+    for (uint32_t which = 0; which < kOperands; ++which)
+        if (plan.bytes[which] && last.at[which] + run_bytes(plan, last, which) != next.at[which]) return false;
+    return true;
+}
+
+void append_run(VectorPlan &plan, const Run &run) {
+    plan.elements += run.count;
+    if (!plan.runs.empty() && continues(plan, plan.runs.back(), run))
+        plan.runs.back().count += run.count;
+    else
+        plan.runs.push_back(run);
+}
+
+void plan_repeat(const vnpu_record &record, VectorPlan &plan, uint32_t repeat, const MaskState &mask, uint32_t lanes) {
+    for (uint32_t lane = 0; lane < lanes;) {
+        if (!mask.is_counter && !is_lane_active(mask, lane)) {
+            ++lane;
+            continue;
+        }
+        const uint32_t limit = std::min(lanes, lane + dense_lanes(record, plan, lane));
+        uint32_t end = lane + 1;
+        while (end < limit && (mask.is_counter || is_lane_active(mask, end))) ++end;
+        Run run{{}, end - lane, repeat};
+        for (uint32_t which = 0; which < kOperands; ++which)
+            if (plan.bytes[which]) run.at[which] = lane_at(operand(record, which), plan.bytes[which], repeat, lane);
+        append_run(plan, run);
+        lane = end;
+    }
+}
+
+void plan_count(const vnpu_record &record, VectorPlan &plan) {
+    const uint32_t count = record.p[0];
+    plan.is_count_form = true;
+    plan.repeats = (count + plan.lanes - 1) / plan.lanes;
+    if (count) append_run(plan, Run{{record.dst.addr, record.src0.addr, record.src1.addr}, count, 0});
+}
+
+void check_strided_parameters(Core &core, const vnpu_record &record) {
+    if (record.p[0] > kMaxRepeats)
+        core.fail(record, "bad_parameter", "repeatTime is " + std::to_string(record.p[0]) + "; the instruction holds 0 to 255", {{"repeats", record.p[0]}});
+    if (record.dst.blk == 0) core.fail(record, "bad_parameter", "a destination block stride of 0 is undefined");
+}
+
+void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
+    check_strided_parameters(core, record);
+    const MaskState &mask = core.mask;
+    if (!mask.is_counter) {
+        plan.repeats = record.p[0];
+        for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, plan.lanes);
+        return;
+    }
+    // Counter mode: the mask is the element count and repeatTime plays no part.
+    if (mask.bits[0] > core.ub.size())
+        core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes",
+                  {{"elements", static_cast<int64_t>(mask.bits[0])}});
+    const auto count = static_cast<uint32_t>(mask.bits[0]);
+    plan.repeats = (count + plan.lanes - 1) / plan.lanes;
+    for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, std::min(plan.lanes, count - repeat * plan.lanes));
+}
+
+void set_element_sizes(Core &core, const vnpu_record &record, VectorPlan &plan) {
+    for (uint32_t which = 0; which < kOperands; ++which) {
+        if (operand(record, which).space == VNPU_SPACE_NONE) continue;
+        plan.bytes[which] = dtype_bytes(operand(record, which).dtype);
+        if (!plan.bytes[which]) core.fail(record, "unsupported_api", api_name(place_of(record)) + " on this dtype is not supported by the virtual NPU");
+    }
+    plan.lanes = kRepeatBytes / std::max(widest(plan), 2u);  // 8-bit elements take the lanes of their 16-bit partner
+}
+
+}  // namespace
+
+VectorPlan plan_vector(Core &core, const vnpu_record &record) {
+    VectorPlan plan;
+    set_element_sizes(core, record, plan);
+    apply_mask_flags(core.mask, record);
+    if (record.flags & VNPU_F_COUNT)
+        plan_count(record, plan);
+    else
+        plan_strided(core, record, plan);
+    return plan;
+}
+
+uint64_t extent(const VectorPlan &plan, const vnpu_record &record, uint32_t which) {
+    uint64_t end = operand(record, which).addr;
+    for (const Run &run : plan.runs) end = std::max(end, run.at[which] + run_bytes(plan, run, which));
+    return end - operand(record, which).addr;
+}
+
+namespace {
+
+struct Bytes {
+    uint64_t begin, end;
+};
+
+Bytes bytes_of(const VectorPlan &plan, const Run &run, uint32_t which) { return {run.at[which], run.at[which] + run_bytes(plan, run, which)}; }
+
+bool overlap(const Bytes &a, const Bytes &b) { return a.begin < b.end && b.begin < a.end; }
+
+bool is_same_walk(const VectorPlan &plan, const vnpu_record &record, uint32_t which) {
+    const vnpu_operand &source = operand(record, which);
+    if (source.addr != record.dst.addr || plan.bytes[which] != plan.bytes[0]) return false;
+    return plan.is_count_form || (source.blk == record.dst.blk && source.rep == record.dst.rep);
+}
+
+// dst = src1 with a repeat stride of 0 on either side: the documented way to accumulate.
+bool is_accumulation(const vnpu_record &record, uint32_t which) {
+    const bool has_idiom = record.opcode == VNPU_OP_ADD || record.opcode == VNPU_OP_SUB || record.opcode == VNPU_OP_MUL || record.opcode == VNPU_OP_MAX ||
+                           record.opcode == VNPU_OP_MIN;
+    return has_idiom && which == 2 && record.src1.addr == record.dst.addr && (record.src1.rep == 0 || record.dst.rep == 0);
+}
+
+// Iterations, as byte ranges, of a run of several of them.
+Bytes part(const VectorPlan &plan, const Run &run, uint32_t which, uint32_t first) {
+    const uint64_t from = run.at[which] + static_cast<uint64_t>(first) * plan.bytes[which];
+    const uint64_t count = std::min(plan.lanes, run.count - first);
+    return {from, from + count * plan.bytes[which]};
+}
+
+// Whether, going through the iterations in order, a source byte is overwritten before it is read (or, for equal element sizes, in the iteration itself).
+bool is_clobbered(const VectorPlan &plan, uint32_t which) {
+    const bool is_resizing = plan.bytes[which] != plan.bytes[0];
+    IntervalSet written;
+    for (const Run &run : plan.runs) {
+        for (uint32_t first = 0; first < run.count; first += plan.lanes) {
+            const Bytes source = part(plan, run, which, first), target = part(plan, run, 0, first);
+            if (written.touches(source.begin, source.end)) return true;
+            const bool is_exact = source.begin == target.begin && source.end == target.end;
+            if (!is_resizing && overlap(source, target) && !is_exact) return true;
+            written.add(target.begin, target.end);
+        }
+    }
+    return false;
+}
+
+bool any_overlap(const VectorPlan &plan, uint32_t which) {
+    Bytes source{~0ull, 0}, target{~0ull, 0};
+    for (const Run &run : plan.runs) {
+        const Bytes s = bytes_of(plan, run, which), t = bytes_of(plan, run, 0);
+        source = {std::min(source.begin, s.begin), std::max(source.end, s.end)};
+        target = {std::min(target.begin, t.begin), std::max(target.end, t.end)};
+    }
+    return overlap(source, target);
+}
+
+}  // namespace
+
+bool check_overlap(Core &core, const vnpu_record &record, const VectorPlan &plan) {
+    bool needs_snapshot = false;
+    for (uint32_t which = 1; which < kOperands; ++which) {
+        if (!plan.bytes[which] || is_same_walk(plan, record, which) || is_accumulation(record, which) || !any_overlap(plan, which)) continue;
+        if (is_clobbered(plan, which))
+            core.fail(record, "bad_overlap",
+                      api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) + " overlaps source at " +
+                          std::to_string(operand(record, which).addr) +
+                          " so that source bytes are overwritten before they are read; use the same tensor exactly, or separate ones",
+                      {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(operand(record, which).addr)}});
+        needs_snapshot = true;
+    }
+    return needs_snapshot;
+}
+
+}  // namespace vnpu

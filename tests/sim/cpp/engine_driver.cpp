@@ -1,0 +1,157 @@
+// A C interface over the engine for ctypes: the test builds the records of every core, the kernel submits them one after another.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+#include "engine.h"
+#include "engine_timing_double.h"
+
+using namespace vnpu;
+
+extern "C" void __sanitizer_cov_trace_pc();
+
+namespace {
+
+struct Rig {
+    Rig(uint64_t ub_bytes, uint32_t cores, int memfd) : memory(memfd), engine(chip_double(ub_bytes, cores), memory) {}
+    DeviceMemory memory;
+    Engine engine;
+    std::string text;
+};
+
+// What the kernel of a launch gets: for core i records [first[i], first[i + 1]); fetched values go to answers by record index.
+struct Program {
+    const vnpu_record *records;
+    const uint32_t *first;
+    uint64_t *answers;
+};
+
+bool is_question(uint16_t opcode) { return opcode == VNPU_OP_SCALAR_LOAD || (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_CAPACITY); }
+
+uint64_t ask(uint16_t opcode) {
+    vnpu_record record{};
+    record.opcode = opcode;
+    return vnpu_fetch(&record);
+}
+
+constexpr uint16_t kThrow = 1000;  // pseudo opcode of the driver
+
+void run(const void *arguments) {
+    Program program;
+    std::memcpy(&program, arguments, sizeof program);
+    const uint64_t core = ask(VNPU_OP_GET_BLOCK_IDX);
+    for (uint32_t at = program.first[core]; at < program.first[core + 1]; ++at) {
+        const vnpu_record &record = program.records[at];
+        if (record.opcode == kThrow) throw std::runtime_error("thrown by the kernel");
+        if (is_question(record.opcode))
+            program.answers[at] = vnpu_fetch(&record);
+        else
+            vnpu_submit(&record);
+    }
+}
+
+// A scalar loop without records, as the instrumented code of a kernel would run it.
+void spin(const void *) {
+    for (;;) __sanitizer_cov_trace_pc();
+}
+
+void quote(std::ostringstream &out, const std::string &text) {
+    out << '"';
+    for (const char c : text) (c == '"' || c == '\\') ? out << '\\' << c : out << c;
+    out << '"';
+}
+
+void write(std::ostringstream &out, const Diagnostic &found) {
+    out << "{\"is_finding\":" << (found.is_finding ? "true" : "false") << ",\"cause\":";
+    quote(out, found.is_finding ? found.kind : found.cause);
+    out << ",\"message\":";
+    quote(out, found.message);
+    out << ",\"file\":";
+    quote(out, found.file);
+    out << ",\"line\":" << found.line << ",\"core\":" << found.core << ",\"instruction\":";
+    quote(out, found.instruction);
+    out << ",\"occurrences\":" << found.occurrences << ",\"numbers\":{";
+    for (size_t i = 0; i < found.numbers.size(); ++i) {
+        out << (i ? "," : "");
+        quote(out, found.numbers[i].first);
+        out << ':' << found.numbers[i].second;
+    }
+    out << "}}";
+}
+
+void write(std::ostringstream &out, const TraceEntry &entry) {
+    out << '[' << int(entry.kind) << ',' << int(entry.pipe) << ',' << int(entry.src_pipe) << ',' << int(entry.dst_pipe) << ',' << int(entry.event) << ','
+        << int(entry.flags) << ',' << entry.opcode << ',' << entry.line << ',' << entry.cycles << ']';
+}
+
+template <class List>
+void write_list(std::ostringstream &out, const List &list) {
+    for (size_t i = 0; i < list.size(); ++i) {
+        out << (i ? "," : "");
+        write(out, list[i]);
+    }
+}
+
+std::string as_json(const LaunchReport &report) {
+    std::ostringstream out;
+    out << "{\"is_cut\":" << (report.is_cut ? "true" : "false") << ",\"instructions\":" << report.instructions << ",\"cycles\":" << report.timing.cycles
+        << ",\"diagnostics\":[";
+    write_list(out, report.diagnostics);
+    out << "],\"trace\":[";
+    const LaunchTrace &trace = replayed_trace();
+    for (size_t core = 0; core < trace.cores.size() && !report.is_cut; ++core) {
+        out << (core ? ",[" : "[");
+        write_list(out, trace.cores[core]);
+        out << ']';
+    }
+    out << "]}";
+    return out.str();
+}
+
+std::string ranges(const IntervalSet &set) {
+    std::ostringstream out;
+    for (const auto &[begin, end] : set.ranges()) out << begin << '-' << end << ' ';
+    return out.str();
+}
+
+}  // namespace
+
+extern "C" {
+
+Rig *rig_open(uint64_t ub_bytes, uint32_t cores) {
+    const int memfd = memfd_create("device memory", 0);
+    if (memfd < 0 || ftruncate(memfd, static_cast<off_t>(kArenaBytes)) != 0) return nullptr;
+    return new Rig(ub_bytes, cores, memfd);
+}
+void rig_close(Rig *rig) { delete rig; }
+void rig_reset(Rig *rig) { rig->memory.reset(); }
+uint64_t rig_allocate(Rig *rig, uint64_t bytes, int is_mutable) { return rig->memory.allocate(bytes, Owner::Host, is_mutable != 0); }
+int rig_release(Rig *rig, uint64_t address) { return rig->memory.release(address); }
+void rig_upload(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
+    std::memcpy(rig->memory.writable(address), data, bytes);
+    Allocation *target = rig->memory.find(address, bytes);
+    target->defined.add(address - target->address, address - target->address + bytes);
+}
+void rig_download(Rig *rig, uint64_t address, void *data, uint64_t bytes) { std::memcpy(data, rig->memory.readable(address), bytes); }
+const char *rig_stored(Rig *rig, uint64_t address) {
+    rig->text = ranges(rig->memory.find(address, 0)->stored);
+    return rig->text.c_str();
+}
+void rig_configure(Rig *rig, int auto_sync, int timing_only, uint64_t budget_cycles, uint32_t max_diagnostics) {
+    EngineOptions options;
+    options.auto_sync = auto_sync != 0;
+    options.timing_only = timing_only != 0;
+    options.budget_cycles = budget_cycles;
+    options.max_diagnostics = max_diagnostics;
+    rig->engine.configure(options);
+}
+const char *rig_launch(Rig *rig, const vnpu_record *records, const uint32_t *first, uint64_t *answers, uint32_t blocks, uint32_t core_kind, int spins) {
+    const Program program{records, first, answers};
+    const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run};
+    rig->text = as_json(rig->engine.launch(kernel, &program, blocks));
+    return rig->text.c_str();
+}
+}

@@ -1,0 +1,342 @@
+"""The engine as a shared library under ctypes: tests build the records of every core and look at memory, diagnostics and trace.
+
+Compiled once per session against a stand-in for the timing part (`cpp/engine_timing_double.cpp`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ROOT = Path(__file__).resolve().parents[2]
+VNPU = ROOT / "src" / "piton" / "vnpu_cpp"
+HERE = Path(__file__).resolve().parent / "cpp"
+NOT_ENGINE = {"device_main.cpp"}
+
+S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
+GM, UB = 1, 2
+F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64 = range(1, 11)
+SIZE = {F16: 2, BF16: 2, F32: 4, I8: 1, U8: 1, I16: 2, U16: 2, I32: 4, U32: 4, I64: 8}
+NUMPY = {
+    F16: np.float16,
+    BF16: np.uint16,
+    F32: np.float32,
+    I8: np.int8,
+    U8: np.uint8,
+    I16: np.int16,
+    U16: np.uint16,
+    I32: np.int32,
+    U32: np.uint32,
+    I64: np.int64,
+}
+
+ADD, SUB, MUL, DIV, MAX, MIN, AND, OR = range(1, 9)
+ADDS, MULS, MAXS, MINS, LEAKY_RELU, SHIFT_LEFT, SHIFT_RIGHT, AXPY = range(32, 40)
+EXP, LN, SQRT, RSQRT, RECIPROCAL, ABS, RELU, NOT, CAST, COPY, DUPLICATE = range(64, 75)
+REDUCE_SUM = 128
+DATA_COPY, DATA_COPY_PAD = 192, 193
+SCALAR_LOAD, SCALAR_STORE, CACHE_CLEAN = 224, 225, 226
+SET_FLAG, WAIT_FLAG, BARRIER, SYNC_ALL = 256, 257, 258, 259
+SET_MASK, SET_MASK_MODE, SET_ATOMIC, SET_PAD_VALUE = 288, 289, 290, 291
+BUFFER_INIT, FAULT = 320, 325
+GET_BLOCK_IDX, GET_BLOCK_NUM, GET_SYSTEM_CYCLE, GET_CAPACITY = 352, 353, 356, 357
+THROW = 1000
+
+F_COUNT, F_SET_MASK, F_KEEP_MASK, F_QUEUE = 1, 2, 4, 8
+UNBOUNDED = 0xFFFFFFFF
+FULL = (1 << 64) - 1
+NONE, RINT, FLOOR, CEIL, ROUND, TRUNC, ODD = range(7)
+
+# enum TraceKind
+WORK, GM_READ, GM_WRITE, T_SET, T_WAIT, T_BARRIER, T_SYNC_ALL = range(7)
+
+
+class Operand(ctypes.Structure):
+    """`vnpu_operand`."""
+
+    _fields_ = [
+        ("addr", ctypes.c_uint64),
+        ("limit", ctypes.c_uint32),
+        ("blk", ctypes.c_uint16),
+        ("rep", ctypes.c_uint16),
+        ("space", ctypes.c_uint8),
+        ("dtype", ctypes.c_uint8),
+        ("reserved", ctypes.c_uint8 * 6),
+    ]
+
+
+class Record(ctypes.Structure):
+    """`vnpu_record`."""
+
+    _fields_ = [
+        ("opcode", ctypes.c_uint16),
+        ("pipe", ctypes.c_uint8),
+        ("flags", ctypes.c_uint8),
+        ("line", ctypes.c_uint32),
+        ("file", ctypes.c_char_p),
+        ("dst", Operand),
+        ("src0", Operand),
+        ("src1", Operand),
+        ("scalar", ctypes.c_uint64),
+        ("mask", ctypes.c_uint64 * 2),
+        ("p", ctypes.c_uint32 * 4),
+    ]
+
+
+FILE = b"kernel.cpp"
+Operands = tuple[Operand, ...]
+
+
+def ub(addr: int, dtype: int = F32, *, limit: int = UNBOUNDED, blk: int = 1, rep: int = 8) -> Operand:
+    """An operand in the unified buffer at byte `addr`."""
+    return Operand(addr, limit, blk, rep, UB, dtype)
+
+
+def gm(addr: int, dtype: int = F32) -> Operand:
+    """An operand in global memory."""
+    return Operand(addr, UNBOUNDED, 1, 8, GM, dtype)
+
+
+def record(opcode: int, pipe: int, *, line: int = 0, flags: int = 0, p: tuple[int, ...] = (), scalar: int = 0) -> Record:
+    """A record without operands."""
+    made = Record(opcode=opcode, pipe=pipe, flags=flags, line=line, file=FILE, scalar=scalar)
+    for at, value in enumerate(p):
+        made.p[at] = value
+    return made
+
+
+def _with(made: Record, operands: Operands) -> Record:
+    for name, operand in zip(("dst", "src0", "src1"), operands, strict=False):
+        setattr(made, name, operand)
+    return made
+
+
+def count(opcode: int, operands: Operands, n: int, *, line: int = 0, scalar: int = 0, mode: int = 0) -> Record:
+    """A vector instruction in count form."""
+    return _with(record(opcode, V, line=line, flags=F_COUNT, p=(n, 0, 0, mode), scalar=scalar), operands)
+
+
+def strided(opcode: int, operands: Operands, mask: tuple[int, int] | None, repeats: int, *, line: int = 0, scalar: int = 0, mode: int = 0) -> Record:
+    """A vector instruction in mask/repeat form; `mask` None uses the register."""
+    made = record(opcode, V, line=line, flags=F_SET_MASK if mask else F_KEEP_MASK, p=(repeats, 0, 0, mode), scalar=scalar)
+    if mask:
+        made.mask[0], made.mask[1] = mask
+    return _with(made, operands)
+
+
+def load(to: Operand, source: Operand, nbytes: int, *, line: int = 0, blocks: int = 1, gaps: tuple[int, int] = (0, 0)) -> Record:
+    """DataCopy from global memory."""
+    return _with(record(DATA_COPY, MTE2, line=line, p=(blocks, nbytes, *gaps)), (to, source))
+
+
+def store(to: Operand, source: Operand, nbytes: int, *, line: int = 0, blocks: int = 1, gaps: tuple[int, int] = (0, 0)) -> Record:
+    """DataCopy to global memory."""
+    return _with(record(DATA_COPY, MTE3, line=line, p=(blocks, nbytes, *gaps)), (to, source))
+
+
+def pad(to: Operand, source: Operand, nbytes: int, *, line: int = 0, blocks: int = 1, gaps: tuple[int, int] = (0, 0), sides: int = 0, value: int = 0) -> Record:
+    """DataCopyPad either way; `sides` = left | right << 8 | is_pad << 16."""
+    pipe = MTE2 if source.space == GM else MTE3
+    made = _with(record(DATA_COPY_PAD, pipe, line=line, p=(blocks, nbytes, *gaps), scalar=value), (to, source))
+    made.mask[0] = sides
+    return made
+
+
+def set_flag(a: int, b: int, event: int = 0, *, line: int = 0, flags: int = 0) -> Record:
+    """SetFlag<a_b>(event)."""
+    return record(SET_FLAG, a, line=line, flags=flags, p=(a, b, event))
+
+
+def wait_flag(a: int, b: int, event: int = 0, *, line: int = 0, flags: int = 0) -> Record:
+    """WaitFlag<a_b>(event)."""
+    return record(WAIT_FLAG, b, line=line, flags=flags, p=(a, b, event))
+
+
+def flag(a: int, b: int, event: int = 0) -> list[Record]:
+    """SetFlag and WaitFlag back to back."""
+    return [set_flag(a, b, event), wait_flag(a, b, event)]
+
+
+def barrier(pipe: int) -> Record:
+    """PipeBarrier."""
+    return record(BARRIER, pipe % 7, p=(pipe,))
+
+
+def sync_all(line: int = 0) -> Record:
+    """SyncAll()."""
+    return record(SYNC_ALL, S, line=line)
+
+
+def get_value(source: Operand, nbytes: int = 4, *, line: int = 0) -> Record:
+    """GetValue."""
+    made = record(SCALAR_LOAD, S, line=line, p=(nbytes,))
+    made.src0 = source
+    return made
+
+
+def set_value(to: Operand, value: int, nbytes: int = 4, *, line: int = 0) -> Record:
+    """SetValue."""
+    made = record(SCALAR_STORE, S, line=line, p=(nbytes,), scalar=value)
+    made.dst = to
+    return made
+
+
+@dataclass
+class Report:
+    """LaunchReport, with the trace the replay got."""
+
+    is_cut: bool
+    instructions: int
+    cycles: int
+    diagnostics: list[dict[str, Any]]
+    trace: list[list[list[int]]]
+    answers: list[int] = field(default_factory=list)
+
+    def causes(self) -> list[str]:
+        """Causes of the violations, in order."""
+        return [found["cause"] for found in self.diagnostics if not found["is_finding"]]
+
+    def findings(self) -> list[str]:
+        """Kinds of the findings, in order."""
+        return [found["cause"] for found in self.diagnostics if found["is_finding"]]
+
+    def first(self, cause: str) -> dict[str, Any]:
+        """The first diagnostic of a cause or kind."""
+        return next(found for found in self.diagnostics if found["cause"] == cause)
+
+    def kinds(self, core: int = 0) -> list[int]:
+        """Kinds of the trace entries of a core."""
+        return [entry[0] for entry in self.trace[core]]
+
+
+class Rig:
+    """One engine with its device memory."""
+
+    def __init__(self, *, ub_bytes: int = 196608, cores: int = 48) -> None:
+        self._library = engine_library()
+        self._rig = ctypes.c_void_p(self._library.rig_open(ctypes.c_uint64(ub_bytes), cores))
+        assert self._rig.value, "memfd of the device memory could not be made"
+        self.configure()
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unmap the device memory."""
+        self._library.rig_close(self._rig)
+
+    def configure(self, *, auto_sync: bool = True, timing_only: bool = False, budget: int = 10**10, max_diagnostics: int = 32) -> None:
+        """EngineOptions."""
+        self._library.rig_configure(self._rig, int(auto_sync), int(timing_only), ctypes.c_uint64(budget), max_diagnostics)
+
+    def reset(self) -> None:
+        """Free all device memory."""
+        self._library.rig_reset(self._rig)
+
+    def allocate(self, nbytes: int, *, is_mutable: bool = True) -> int:
+        """Device address of new memory; 0 when there is none."""
+        return int(self._library.rig_allocate(self._rig, ctypes.c_uint64(nbytes), int(is_mutable)))
+
+    def release(self, address: int) -> bool:
+        """Free one allocation."""
+        return bool(self._library.rig_release(self._rig, ctypes.c_uint64(address)))
+
+    def upload(self, data: npt.NDArray[Any], *, is_mutable: bool = False) -> int:
+        """A new allocation that holds `data`."""
+        address = self.allocate(data.nbytes, is_mutable=is_mutable)
+        self._library.rig_upload(self._rig, ctypes.c_uint64(address), np.ascontiguousarray(data).ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
+        return address
+
+    def download(self, address: int, shape: int, dtype: Any) -> npt.NDArray[Any]:
+        """Bytes of device memory as an array."""
+        data = np.empty(shape, dtype)
+        self._library.rig_download(self._rig, ctypes.c_uint64(address), data.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
+        return data
+
+    def stored(self, address: int) -> str:
+        """Byte ranges of the allocation that kernels have stored."""
+        return str(self._library.rig_stored(self._rig, ctypes.c_uint64(address)).decode()).strip()
+
+    def launch(self, *programs: list[Record], core_kind: int = 0, spins: bool = False) -> Report:
+        """Run one program per core."""
+        flat = [one for program in programs for one in program]
+        records = (Record * max(len(flat), 1))(*flat)
+        starts = np.cumsum([0] + [len(program) for program in programs]).astype(np.uint32)
+        answers = (ctypes.c_uint64 * max(len(flat), 1))()
+        text = self._library.rig_launch(
+            self._rig, records, starts.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)), answers, len(programs), core_kind, int(spins)
+        )
+        return Report(**json.loads(text.decode()), answers=list(answers))
+
+
+def host_flags() -> list[str]:
+    """What the product is built with on this machine, where the tests need it."""
+    if os.environ.get("PITON_TEST_PORTABLE") or platform.machine() != "x86_64":
+        return []
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return ["-mavx2", "-mf16c"] if " avx2 " in flags and " f16c " in flags else []
+
+
+def _compile(jobs: list[tuple[Path, Path]], command: list[str]) -> None:
+    """Objects from sources, two compilers at a time."""
+    waiting = list(jobs)
+    running: list[tuple[subprocess.Popen[bytes], Path, Path]] = []
+    while waiting or running:
+        while waiting and len(running) < 2:
+            source, target = waiting.pop()
+            unfinished = target.with_suffix(f".{os.getpid()}.o")
+            running.append((subprocess.Popen([*command, "-c", str(source), "-o", str(unfinished)]), unfinished, target))
+        process, unfinished, target = running.pop(0)
+        assert process.wait() == 0, "the engine does not compile"
+        unfinished.replace(target)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _flags() -> list[str]:
+    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"] if os.environ.get("PITON_ENGINE_ASAN") else []
+    return ["-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *sanitizers]
+
+
+@functools.cache
+def engine_library() -> ctypes.CDLL:
+    """Engine, driver and timing stand-in as a shared library; objects lie in Piton's cache, named by all that goes into them."""
+    sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
+    include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
+    command = ["g++", "-std=c++17", "-O1", *_flags(), *include]
+    headers = [path.read_bytes() for path in sorted([*(VNPU / "engine").glob("*.h"), *(VNPU / "include" / "vnpu").glob("*.h"), *HERE.glob("engine_*.h")])]
+    cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
+    cache.mkdir(parents=True, exist_ok=True)
+    objects = {source: cache / f"{_digest(command, headers, source.name, source.read_bytes())}.o" for source in sources}
+    _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
+    library = cache / f"{_digest(*objects.values())}.so"
+    if not library.exists():
+        unfinished = library.with_suffix(f".{os.getpid()}.so")
+        subprocess.run(["g++", "-shared", *_flags(), "-o", str(unfinished), *map(str, objects.values())], check=True)
+        unfinished.replace(library)
+    return _open(library)
+
+
+def _open(path: Path) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(path))
+    library.rig_open.restype = ctypes.c_void_p
+    library.rig_allocate.restype = ctypes.c_uint64
+    library.rig_stored.restype = ctypes.c_char_p
+    library.rig_launch.restype = ctypes.c_char_p
+    return library

@@ -1,0 +1,28 @@
+"""The engine's tests once more under AddressSanitizer and UndefinedBehaviorSanitizer (`make sanitize`)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITES = ("vector", "cast", "copy", "hazard", "launch")
+
+
+def runtime(name: str) -> str:
+    """Path of a sanitizer's library, which has to be loaded before Python."""
+    found = subprocess.run(["g++", f"-print-file-name={name}"], check=True, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+@pytest.mark.skipif(not os.environ.get("PITON_SANITIZE"), reason="PITON_SANITIZE is not set: make sanitize")
+def test_the_engine_is_clean_under_the_sanitizers() -> None:
+    here = Path(__file__).resolve().parent
+    environment = {**os.environ, "PITON_ENGINE_ASAN": "1", "LD_PRELOAD": f"{runtime('libasan.so')}:{runtime('libubsan.so')}", "ASAN_OPTIONS": "detect_leaks=0"}
+    environment.pop("PITON_SANITIZE")
+    suites = [str(here / f"test_engine_{suite}.py") for suite in SUITES]
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *suites], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
