@@ -20,7 +20,8 @@ AttrValue = AttrScalar | tuple[AttrScalar, ...] | tuple[tuple[AttrScalar, ...], 
 class Frozen(BaseModel):
     """Base of every frozen record of the vocabulary."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A report holds infinities and NaN (worst positions, errors that were not measured); pydantic's default would write null, which can't be read back.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class TensorSpec(Frozen):

@@ -99,6 +99,7 @@ class Cause(str, Enum):
     OPERATOR_FAILED = "operator_failed"
     FILTERED_OUT = "filtered_out"
     INTERRUPTED = "interrupted"
+    EVALUATION_FAILED = "evaluation_failed"
 
 
 _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
@@ -166,7 +167,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
     Verdict.UNATTRIBUTED: (Cause.NO_KERNEL_LAUNCHED, Cause.NOT_STORED_BY_KERNEL),
     Verdict.NONDETERMINISTIC: (Cause.RESULTS_DIFFER,),
     Verdict.TAMPERED: (Cause.ILLEGAL_REPLY,),
-    Verdict.NOT_RUN: (Cause.OPERATOR_FAILED, Cause.FILTERED_OUT, Cause.INTERRUPTED),
+    Verdict.NOT_RUN: (Cause.OPERATOR_FAILED, Cause.FILTERED_OUT, Cause.INTERRUPTED, Cause.EVALUATION_FAILED),
 }
 
 VERDICT_OF: dict[Cause, Verdict] = {cause: verdict for verdict, causes in _CAUSES.items() for cause in causes}

@@ -32,6 +32,7 @@ struct Allocation {
     Owner owner = Owner::Host;
     bool is_mutable = true;       // false: an input; a kernel store into it is an error
     bool timing_only = false;     // no data behind it
+    // Ranges count from the start of the allocation.
     IntervalSet defined;          // byte ranges that hold data (parent upload, host copy, kernel store)
     IntervalSet stored;           // byte ranges written by a simulated store of a kernel
 };

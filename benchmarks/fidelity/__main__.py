@@ -1,0 +1,62 @@
+"""Published against simulated times, with the error in %: `python benchmarks/fidelity` (needs g++, about 20 s)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
+
+import published  # noqa: E402 - the path is set above so that the command works in a plain checkout
+import timing_driver  # noqa: E402 - as above
+
+CHIP = "ascend910b1"
+CLOCK_MHZ = 1850
+
+Row = tuple[str, float, float]
+"""What, published figure, simulated figure (both in the unit of the table)."""
+
+
+def add_rows() -> Iterator[Row]:
+    """Task time of the Add cases in us: first launch with a cold L2, then the same launch again (cases 2 to 6)."""
+    for number, case in published.ADD_CASES.items():
+        answers = timing_driver.run(CHIP, published.add_script(case) + "launch\nrepeat\n")
+        for state, answer in zip(("cold", "again"), answers, strict=True):
+            yield f"Add case {number}, {case.cores} cores, {2 * case.tile} B tiles, L2 {state}", published.ADD_TASK_US[number], answer["cycles"] / CLOCK_MHZ
+
+
+def copy_rows() -> Iterator[Row]:
+    """MTE2 time of the DataCopy scenarios in us."""
+    for number, scenario in published.COPY_SCENARIOS.items():
+        (answer,) = timing_driver.run(CHIP, published.copy_script(scenario) + "launch\n")
+        simulated = answer["busy"][timing_driver.MTE2] / 48 / CLOCK_MHZ * 12288 / scenario.rows
+        yield f"DataCopy scenario {number}, {scenario.note}", scenario.published_us, simulated
+
+
+def bank_rows() -> Iterator[Row]:
+    """Cycles per Add of the bank conflict scenarios."""
+    for number in published.BANK_SCENARIOS:
+        (answer,) = timing_driver.run(CHIP, published.bank_script(number))
+        yield f"bank conflict scenario {number}", published.bank_cycles(number), answer["cycles"]
+
+
+def small_rows() -> Iterator[Row]:
+    """Whole time of small casts in us, cold L2."""
+    for cast in published.SMALL_CASTS:
+        (answer,) = timing_driver.run(CHIP, published.small_script(cast) + "launch\n")
+        yield f"cast of {cast.elements} elements, {cast.blocks} blocks", cast.published_us, answer["cycles"] / CLOCK_MHZ
+
+
+def main() -> None:
+    """Print every table."""
+    for title, rows in (("us", add_rows()), ("us", copy_rows()), ("cycles", bank_rows()), ("us", small_rows())):
+        print(f"{'':52}{'published':>12}{'simulated':>12}{'error':>9}   ({title}, {CHIP})")
+        for what, reference, simulated in rows:
+            print(f"{what:52}{reference:12.2f}{simulated:12.2f}{100 * (simulated / reference - 1):+8.1f}%")
+        print()
+
+
+if __name__ == "__main__":
+    main()

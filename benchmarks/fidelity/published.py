@@ -1,0 +1,213 @@
+"""The published kernels as launches for the timing driver: same tiling, same flags, our own description (docs/timing-model.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from timing_driver import ADD, CAST, F16, F32, MTE2, MTE3, V
+
+GM_X, GM_Y, GM_Z = 0x200000000000, 0x200010000000, 0x200020000000
+"""Device addresses of two inputs and the output, 256 MiB apart."""
+
+ADD_ROWS = ADD_COLUMNS = 8192
+
+
+@dataclass(frozen=True)
+class AddCase:
+    """One case of the published Add (8192 x 8192 half)."""
+
+    cores: int
+    tile: int
+    """Elements per tile."""
+    is_double: bool = False
+    is_bypass: bool = False
+    """L2 disabled for the two inputs."""
+    is_staggered: bool = False
+    """Operands 256 B apart in bank groups."""
+
+
+ADD_CASES = {
+    1: AddCase(cores=1, tile=4096),
+    2: AddCase(cores=48, tile=4096),
+    3: AddCase(cores=48, tile=16384),
+    4: AddCase(cores=48, tile=16384, is_double=True),
+    5: AddCase(cores=48, tile=16384, is_double=True, is_bypass=True),
+    6: AddCase(cores=48, tile=16256, is_double=True, is_bypass=True, is_staggered=True),
+}
+
+ADD_TASK_US = {1: 6909.6, 2: 306.58, 3: 268.5, 4: 264.02, 5: 187.68, 6: 184.52}
+"""Published task times on a 910B1."""
+
+
+def add_script(case: AddCase) -> str:
+    """All cores of one launch, rows dealt out evenly (the first cores take one more)."""
+    lines: list[str] = []
+    base, rest = divmod(ADD_ROWS, case.cores)
+    first_row = 0
+    for core in range(case.cores):
+        rows = base + (core < rest)
+        lines.append("core")
+        lines.extend(_add_core(case, first_row * ADD_COLUMNS, rows * ADD_COLUMNS))
+        first_row += rows
+    return "\n".join([*lines, ""])
+
+
+def _add_core(case: AddCase, first: int, elements: int) -> Iterator[str]:
+    buffers = 2 if case.is_double else 1
+    free_flags = [f"{pipes} {buffer}" for buffer in range(buffers) for pipes in (f"{V} {MTE2}", f"{MTE3} {V}")]
+    yield from (f"set {flag}" for flag in free_flags)
+    for index, start in enumerate(range(first, first + elements, case.tile)):
+        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start))
+    yield from (f"wait {flag}" for flag in free_flags)
+
+
+def _add_tile(case: AddCase, buffer: int, start: int, count: int) -> Iterator[str]:
+    x, y, z = _add_addresses(case, buffer)
+    yield f"wait {V} {MTE2} {buffer}"
+    yield f"read {GM_X + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
+    yield f"read {GM_Y + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
+    yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
+    yield f"wait {MTE3} {V} {buffer}"
+    yield f"vector {ADD} {F16} {z} {x} {y} {-(-count // 128)}"
+    yield f"set {V} {MTE2} {buffer}"
+    yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
+    yield f"write {GM_Z + 2 * start} 1 {2 * count} 0 0"
+    yield f"set {MTE3} {V} {buffer}"
+
+
+def _add_addresses(case: AddCase, buffer: int) -> tuple[int, int, int]:
+    """UB addresses of x, y, z of one buffer: one tile after the other, or x and y 256 B out of step and z in the third bank."""
+    tile, bank = 2 * case.tile, 65536
+    if not case.is_staggered:
+        x = 3 * tile * buffer
+        return x, x + tile, x + 2 * tile
+    return bank * buffer, bank * buffer + tile, 2 * bank + tile * buffer
+
+
+@dataclass(frozen=True)
+class CopyScenario:
+    """One scenario of the published DataCopy example: rows x columns of half, read tile by tile by 48 cores."""
+
+    published_us: float
+    tile_rows: int
+    tile_columns: int
+    columns: int = 12288
+    repeats: int = 1
+    slices: int = 1
+    """Column ranges, each read `repeats` times before the next."""
+    note: str = ""
+    rows: int = 12288
+
+
+COPY_SCENARIOS = {
+    1: CopyScenario(548.16, 1, 64, note="1 x 128 B", rows=1536),
+    2: CopyScenario(220.77, 64, 64, note="64 x 128 B"),
+    3: CopyScenario(202.66, 64, 1024, note="64 x 2 KB"),
+    4: CopyScenario(259.05, 64, 1024, columns=12287, note="64 x 2 KB, unaligned rows"),
+    5: CopyScenario(816.05, 64, 1024, repeats=4, note="whole matrix 4 times"),
+    6: CopyScenario(354.56, 64, 1024, repeats=4, slices=4, note="quarters, 4 times each"),
+}
+"""Published MTE2 times (5 and 6: kernel times) on a 910B1. Scenario 1 is simulated on an eighth of the rows and scaled."""
+
+
+def copy_script(scenario: CopyScenario, cores: int = 48) -> str:
+    """Every core reads its own rows, tile by tile along the columns."""
+    lines: list[str] = []
+    rows = scenario.rows // cores
+    for core in range(cores):
+        lines.append("core")
+        lines.extend(_copy_core(scenario, core * rows, rows))
+    return "\n".join([*lines, ""])
+
+
+def _copy_core(scenario: CopyScenario, first_row: int, rows: int) -> Iterator[str]:
+    width = -(-scenario.columns // scenario.slices)
+    pitch = 2 * scenario.columns
+    for begin in range(0, scenario.columns, width):
+        end = min(begin + width, scenario.columns)
+        for _ in range(scenario.repeats):
+            for row in range(first_row, first_row + rows, scenario.tile_rows):
+                for column in range(begin, end, scenario.tile_columns):
+                    block = 2 * (min(column + scenario.tile_columns, end) - column)
+                    yield f"read {GM_X + row * pitch + 2 * column} {scenario.tile_rows} {block} {pitch - block} 0"
+
+
+BANK_SCENARIOS = {
+    1: (2390, 0x0, 0x10100, 0x20000, 1, 8),
+    2: (4167, 0x0, 0x4000, 0x10000, 1, 8),
+    3: (4167, 0x0, 0x10000, 0x14100, 1, 8),
+    4: (2389, 0x0, 0x10100, 0x4000, 1, 8),
+    5: (3751, 0x0, 0x10100, 0x4020, 1, 8),
+    6: (2390, 0x0, 0x10100, 0x10100, 1, 8),
+    7: (3584, 0x0, 0x10100, 0x10100, 0, 1),
+    8: (2389, 0x0, 0x10100, 0x10100, 0, 8),
+}
+"""Published 50 MHz ticks of 1000 Adds of 4096 floats; addresses of src0, src1, dst; block and repeat stride of src0."""
+
+
+def bank_cycles(scenario: int) -> float:
+    """Published cycles per Add at 1.85 GHz."""
+    return BANK_SCENARIOS[scenario][0] * 37 / 1000
+
+
+def bank_script(scenario: int) -> str:
+    """One Add of 64 repeats; the driver's `cost` prints its cycles."""
+    _, src0, src1, dst, blk, rep = BANK_SCENARIOS[scenario]
+    return f"strided {ADD} {F32} {dst} {src0} {src1} 64 {blk} {rep} 1 8 1 8\ncost\n"
+
+
+@dataclass(frozen=True)
+class SmallCast:
+    """A measured whole kernel of a few microseconds: elements cast from one width to another by so many blocks."""
+
+    published_us: float
+    blocks: int
+    elements: int
+    in_bytes: int
+    out_bytes: int
+
+
+SMALL_CASTS = (
+    SmallCast(1.21, 1, 1, 4, 8),
+    SmallCast(1.41, 2, 1031, 1, 4),
+    SmallCast(1.57, 3, 1031, 8, 4),
+    SmallCast(1.72, 4, 4096, 2, 4),
+    SmallCast(2.50, 16, 16384, 4, 2),
+    SmallCast(3.20, 16, 16384, 2, 4),
+    SmallCast(6.44, 46, 129280, 2, 4),
+    SmallCast(7.24, 48, 196608, 2, 4),
+    SmallCast(7.54, 48, 786432, 2, 4),
+    SmallCast(7.28, 48, 1048576, 4, 2),
+    SmallCast(11.75, 48, 2097152, 4, 2),
+    SmallCast(18.57, 48, 4194304, 4, 2),
+)
+"""910B1 casts from the whole-kernel tables that msopmodeling ships (medians); how the vendor's kernel tiles them is not published."""
+
+
+def small_script(cast: SmallCast, tile: int = 8192) -> str:
+    """The plainest kernel for it: an even split, one queue in and out with two buffers, tiles of 8192 elements."""
+    lines: list[str] = []
+    share = -(-cast.elements // cast.blocks)
+    for block in range(cast.blocks):
+        count = max(0, min(share, cast.elements - block * share))
+        lines += ["core", "setup"]
+        for index, start in enumerate(range(0, count, tile)):
+            lines.extend(_cast_tile(cast, block * share + start, min(tile, count - start), index))
+    return "\n".join([*lines, ""])
+
+
+def _cast_tile(cast: SmallCast, start: int, count: int, index: int) -> Iterator[str]:
+    buffer = index % 2
+    source, target = 32768 * buffer, 65536 + 32768 * buffer
+    if index >= 2:
+        yield f"wait {V} {MTE2} {buffer}"
+    yield f"read {GM_X + cast.in_bytes * start} 1 {cast.in_bytes * count} 0 0"
+    yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
+    if index >= 2:
+        yield f"wait {MTE3} {V} {buffer}"
+    yield f"vector {CAST} {F32} {target} {source} -1 {-(-count // 64)}"
+    yield f"set {V} {MTE2} {buffer}"
+    yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
+    yield f"write {GM_Z + cast.out_bytes * start} 1 {cast.out_bytes * count} 0 0"
+    yield f"set {MTE3} {V} {buffer}"

@@ -1,0 +1,187 @@
+"""Submissions: a folder in the direct-launch layout, copied into a store before anything reads it.
+
+Layout: `csrc/ops/<operator>/op_kernel/*.cpp|*.asc`, `csrc/ops/<operator>/op_plugin/*.cpp`, `<package>/__init__.py`, optional `csrc/extension.cpp` and
+`piton.yaml`. The copy is named by the digest of what it holds, its files are read-only, and nothing in it is run here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NoReturn
+
+from pydantic import Field
+
+from piton.catalog.source import Form, check_form, read_yaml
+from piton.core.canonical import digest_bytes
+from piton.core.errors import EvaluatorError, UsageError
+from piton.core.submission import Manifest, OperatorSources, Submission, SubmissionFile
+
+MAX_FILES = 2_000
+"""Far above what sources need; the official example has 30."""
+MAX_TOTAL_BYTES = 64 * 2**20
+MANIFEST_NAME = "piton.yaml"
+
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn", ".idea", ".vscode", ".venv", "venv", "build", "dist", "node_modules", "runs", "__pycache__"}
+_SKIPPED_SUFFIXES = ("_cache", ".egg-info")
+_SKIPPED_FILES = (".pyc", ".pyo")
+_KERNEL_SUFFIXES = (".cpp", ".asc")
+_BINARY_SUFFIXES = (".so", ".o", ".a", ".bin", ".obj", ".dylib", ".dll", ".pyd", ".ko", ".whl")
+_BINARY_HEADS = (b"\x7fELF", b"!<arch>\n", b"PK\x03\x04", b"MZ\x90\x00")
+
+
+class ManifestForm(Form):
+    """piton.yaml of a submission; every key is optional."""
+
+    name: str = ""
+    track: str = "ascendc"
+    package: str = Field(default="cann_bench", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    auto_sync: bool = True
+
+
+def read_submission(path: str | Path, store_dir: str | Path) -> Submission:
+    """Copy the submission in folder `path` to `store_dir/<digest>` and describe the copy.
+
+    Left out: version control, build folders, caches, virtual environments. Raises UsageError for a folder that is no submission, for links that leave it,
+    for anything but plain files, and above MAX_FILES or MAX_TOTAL_BYTES; FormatError for a wrong piton.yaml.
+    """
+    root = Path(path).expanduser()
+    if not root.is_dir():
+        found = "a file" if root.exists() else "nothing there"
+        raise UsageError("no submission", expected="a folder", found=found, where=str(path), action="give the folder that holds csrc/")
+    store = Path(store_dir)
+    store.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix="incoming-", dir=store))
+    try:
+        files = _copy_tree(root.resolve(), staging)
+        return _keep(_describe(staging, files, root), staging, store)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def list_binaries(submission: Submission) -> tuple[str, ...]:
+    """Paths of files that are not source: compiled or packed, by their name or their first bytes."""
+    root = Path(submission.root)
+    return tuple(item.path for item in submission.files if item.path.lower().endswith(_BINARY_SUFFIXES) or _has_binary_head(root / item.path))
+
+
+def _has_binary_head(path: Path) -> bool:
+    with path.open("rb") as stream:
+        head = stream.read(8192)
+    return head.startswith(_BINARY_HEADS) or b"\0" in head
+
+
+def _copy_tree(root: Path, staging: Path) -> tuple[SubmissionFile, ...]:
+    files: list[SubmissionFile] = []
+    total = 0
+    for relative in _walk(root, root):
+        if len(files) == MAX_FILES:
+            _refuse(root, "too many files", f"at most {MAX_FILES}", "more")
+        data = _read(root, relative, MAX_TOTAL_BYTES - total)
+        total += len(data)
+        _write(staging / relative, data)
+        files.append(SubmissionFile(path=relative, sha256=digest_bytes(data), size_bytes=len(data)))
+    return tuple(sorted(files, key=lambda item: item.path))
+
+
+def _walk(root: Path, folder: Path) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        path = Path(entry.path)
+        if entry.is_dir(follow_symlinks=False):
+            if not _is_skipped(entry.name):
+                yield from _walk(root, path)
+        elif not entry.name.endswith(_SKIPPED_FILES):
+            yield path.relative_to(root).as_posix()
+
+
+def _is_skipped(name: str) -> bool:
+    return name in _SKIPPED_FOLDERS or name.endswith(_SKIPPED_SUFFIXES)
+
+
+def _read(root: Path, relative: str, limit: int) -> bytes:
+    """Bytes of one plain file; a link counts as the file it names when that lies inside the tree."""
+    path = root / relative
+    real = Path(os.path.realpath(path))  # Path.resolve raises for a link to itself; here opening it fails
+    if not real.is_relative_to(root):
+        _refuse(path, "a link that leaves the submission", "links to files inside it", str(real))
+    try:
+        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe must not block, a link put there meanwhile must not be followed
+    except OSError as error:
+        raise UsageError("a file cannot be read", found=error.strerror or "", where=str(path), action="remove it or correct its permissions") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        _refuse(path, "not a plain file", "files and folders", "a folder behind a link, a pipe, a socket or a device")
+    with open(descriptor, "rb") as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        _refuse(root, "submission too large", f"at most {MAX_TOTAL_BYTES} bytes", f"more, up to {relative}")
+    return data
+
+
+def _refuse(path: Path, problem: str, expected: str, found: str) -> NoReturn:
+    raise UsageError(problem, expected=expected, found=found, where=str(path), action="remove what does not belong to the sources")
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    path.chmod(0o444)
+
+
+def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> Submission:
+    names = [item.path for item in files]
+    manifest = _manifest(staging, root) if MANIFEST_NAME in names else Manifest()
+    operators = _operators(names)
+    if not operators and MANIFEST_NAME not in names and f"{manifest.package}/__init__.py" not in names:
+        raise UsageError(
+            "no submission in this folder",
+            expected=f"csrc/ops/<operator>/op_kernel/*.cpp and {manifest.package}/__init__.py, or a {MANIFEST_NAME}",
+            found=", ".join(sorted({name.split("/")[0] for name in names})[:8]) or "an empty folder",
+            where=str(root),
+            action="give the folder that holds csrc/",
+        )
+    return Submission(root=str(staging), manifest=manifest, files=files, operators=operators)
+
+
+def _manifest(staging: Path, root: Path) -> Manifest:
+    located = read_yaml(staging / MANIFEST_NAME, str(root / MANIFEST_NAME))
+    return Manifest(**check_form(ManifestForm, located, is_strict=True).model_dump())
+
+
+def _operators(names: list[str]) -> tuple[OperatorSources, ...]:
+    found = sorted({parts[2] for name in names if len(parts := PurePosixPath(name).parts) > 3 and parts[:2] == ("csrc", "ops")})
+    made = (OperatorSources(operator=name, kernels=_sources(names, name, "op_kernel"), plugins=_sources(names, name, "op_plugin")) for name in found)
+    return tuple(item for item in made if item.kernels or item.plugins)
+
+
+def _sources(names: list[str], operator: str, folder: str) -> tuple[str, ...]:
+    suffixes = _KERNEL_SUFFIXES if folder == "op_kernel" else (".cpp",)
+    prefix = ("csrc", "ops", operator, folder)
+    return tuple(name for name in names if PurePosixPath(name).parts[:-1] == prefix and name.endswith(suffixes))
+
+
+def _keep(submission: Submission, staging: Path, store: Path) -> Submission:
+    """Give the copy its name; an equal one that is already there is checked and used."""
+    place = store / submission.digest()
+    if not place.exists():
+        try:
+            staging.rename(place)
+        except OSError:  # another process put the same submission there first
+            if not place.is_dir():
+                raise
+    kept = submission.model_copy(update={"root": str(place.resolve())})
+    _verify(kept)
+    return kept
+
+
+def _verify(submission: Submission) -> None:
+    root = Path(submission.root)
+    present = {path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir()}
+    if present != {item.path for item in submission.files} or any(digest_bytes((root / item.path).read_bytes()) != item.sha256 for item in submission.files):
+        raise EvaluatorError(
+            "the stored copy of a submission was changed", expected="the files it was named after", where=str(root), action="delete that folder"
+        )

@@ -1,0 +1,125 @@
+"""Suites: ours by name, and any folder in the published layout."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import piton
+from piton.catalog.cases import read_cases
+from piton.catalog.proto import read_proto
+from piton.catalog.source import Form, check_form, read_text, read_yaml
+from piton.core.errors import FormatError, UsageError
+from piton.core.suite import Suite, SuiteOperator
+
+SUITES_ROOT = Path(piton.__file__).parent / "suites"
+"""Where Piton's own suites lie in the installed package."""
+DEFAULT_SUITE = "piton"
+
+_LEVEL = re.compile(r"level(\d+)")
+
+
+class SuiteForm(Form):
+    """suite.yaml: makes a folder a named suite whose files are read strictly (unknown keys are errors)."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A folder with proto.yaml, and the level its parent's name implies."""
+
+    folder: Path
+    level: int | None
+
+
+def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
+    """The suite called `path_or_name` (one of ours), or the one in that folder.
+
+    A folder may be a suite with suite.yaml, a checkout with `tasks/`, a folder of `level<n>/<operator>`, one level, or one operator. The name of one of our
+    suites goes before a folder of that name (`./piton` is the folder). Raises UsageError when there is nothing there, FormatError with file and line for a
+    file of another form.
+    """
+    root = _resolve(path_or_name)
+    described = (root / "suite.yaml").is_file()
+    name, version = _describe(root) if described else _foreign_identity(root)
+    members = tuple(_member(place, is_strict=described) for place in _places(root))
+    _refuse_repeats(members, root)
+    return Suite(name=name, version=version, root=str(root), is_foreign=not root.is_relative_to(SUITES_ROOT.resolve()), members=members)
+
+
+def suite_names() -> tuple[str, ...]:
+    """Names of Piton's own suites."""
+    return tuple(sorted(path.parent.name for path in SUITES_ROOT.glob("*/suite.yaml")))
+
+
+def _resolve(path_or_name: str | Path) -> Path:
+    if str(path_or_name) in suite_names():
+        return (SUITES_ROOT / path_or_name).resolve()
+    path = Path(path_or_name).expanduser()
+    if not path.is_dir():
+        raise UsageError(
+            f"no suite {str(path_or_name)!r}",
+            expected=f"a folder, or one of {', '.join(suite_names())}",
+            found="a file" if path.is_file() else "nothing there",
+            action="give the folder that holds level1/<operator>/proto.yaml",
+        )
+    root = path.resolve()
+    return root / "tasks" if _has_levels(root / "tasks") and not (root / "suite.yaml").is_file() else root
+
+
+def _has_levels(folder: Path) -> bool:
+    return any(folder.glob("level*/*/proto.yaml"))
+
+
+def _describe(root: Path) -> tuple[str, str]:
+    form = check_form(SuiteForm, read_yaml(root / "suite.yaml"), is_strict=True)
+    return form.name, form.version
+
+
+def _foreign_identity(root: Path) -> tuple[str, str]:
+    """Name and version of a folder that says neither: its own name (or its parent's for `tasks`), and metadata/VERSION."""
+    name = root.parent.name if root.name == "tasks" else root.name
+    file = root / "metadata" / "VERSION"
+    lines = read_text(file).splitlines() if file.is_file() else []
+    stated = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return name or "unnamed", stated[0] if stated else "0"
+
+
+def _places(root: Path) -> list[_Place]:
+    """Operator folders under `root` in the order level, name."""
+    if (root / "proto.yaml").is_file():
+        return [_Place(root, _level(root.parent))]
+    own_level = _level(root)
+    found = [_Place(file.parent, own_level) for file in root.glob("*/proto.yaml")]
+    found += [_Place(file.parent, _level(file.parent.parent)) for file in root.glob("level*/*/proto.yaml")]
+    if not found:
+        raise UsageError("no operators in the suite", expected="level<n>/<operator>/proto.yaml", where=str(root), action="give the folder that holds level1")
+    return sorted(found, key=lambda place: (place.level or 0, place.folder.name))
+
+
+def _level(folder: Path) -> int | None:
+    match = _LEVEL.fullmatch(folder.name)
+    return int(match[1]) if match else None
+
+
+def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:
+    operator = read_proto(place.folder, level=place.level, is_strict=is_strict).operator
+    if operator.name != place.folder.name:
+        raise FormatError(
+            "folder and schema name differ",
+            expected=operator.name,
+            found=place.folder.name,
+            where=str(place.folder),
+            action="rename the folder or the function",
+        )
+    return SuiteOperator(operator=operator, cases=read_cases(place.folder, operator, is_strict=is_strict))
+
+
+def _refuse_repeats(members: tuple[SuiteOperator, ...], root: Path) -> None:
+    names = [member.operator.name for member in members]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormatError(f"operator {name!r} twice", expected="each operator once", where=str(root), action="remove one of the folders")

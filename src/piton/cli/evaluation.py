@@ -1,0 +1,130 @@
+"""`piton eval`: prepare the run folder, evaluate with live progress, write and print the report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from rich.console import Console
+
+from piton.cli.live import LiveView
+from piton.core.errors import UsageError
+from piton.core.report import Report
+from piton.core.verdict import Cause, Verdict
+from piton.evaluate.journal import NAME as JOURNAL
+from piton.evaluate.pipeline import evaluate
+from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
+from piton.report.html import html_text
+from piton.report.json_file import NAME as REPORT
+from piton.report.json_file import report_text, write_report, write_text
+from piton.report.terminal import render_terminal
+
+HTML = "report.html"
+_ALL_PASSED, _SOME_FAILED, _INTERRUPTED = 0, 1, 130
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """The options of `piton eval` as they were typed."""
+
+    submission: str
+    suite: str
+    target: str
+    operators: tuple[str, ...]
+    cases: tuple[str, ...]
+    jobs: int
+    out: str
+    is_trusted: bool
+    seed: int
+    profile: str
+    auto_sync: bool | None
+    prints_json: bool
+    is_resumed: bool
+    overwrites: bool
+
+
+def run_evaluation(options: EvaluationOptions) -> int:
+    """Evaluate and return the exit status."""
+    run_dir = prepare_run_dir(options)
+    console = Console(stderr=options.prints_json)
+    with LiveView(console) as view:
+        report = evaluate(_request(options, run_dir), view.show)
+    write_report(report, run_dir / REPORT)
+    write_text(run_dir / HTML, html_text(report))
+    if options.prints_json:
+        sys.stdout.write(report_text(report))
+    else:
+        console.print(render_terminal(report))
+    console.print(f"report: {run_dir / REPORT} and {run_dir / HTML}", soft_wrap=True, highlight=False)
+    return exit_status(report)
+
+
+def exit_status(report: Report) -> int:
+    """0 when every case that was asked for passed, 130 when the run was stopped, 1 otherwise."""
+    cases = [case for item in report.operators for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+    if any(case.outcome.cause is Cause.INTERRUPTED for case in cases):
+        return _INTERRUPTED
+    return _ALL_PASSED if cases and all(case.outcome.verdict is Verdict.PASSED for case in cases) else _SOME_FAILED
+
+
+def prepare_run_dir(options: EvaluationOptions) -> Path:
+    """The folder of the run. Raises UsageError when it holds another run that was not to be resumed or replaced."""
+    run_dir = Path(options.out) if options.out else _fresh_run_dir(Path(options.submission))
+    if options.is_resumed and not (run_dir / JOURNAL).is_file():
+        raise UsageError("there is no run to resume", where=str(run_dir), action="give the folder of the interrupted run with --out")
+    if options.overwrites and not options.is_resumed:
+        _clear(run_dir)
+    if (run_dir / JOURNAL).exists() and not options.is_resumed:
+        raise UsageError("this folder already holds a run", where=str(run_dir), action="add --resume to go on with it, or --overwrite to replace it")
+    return run_dir
+
+
+def _fresh_run_dir(submission: Path) -> Path:
+    name = submission.resolve().name or "submission"
+    return Path("runs") / f"{name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+
+
+def _clear(run_dir: Path) -> None:
+    """Remove what a run leaves, and nothing else that may lie there."""
+    for name in (JOURNAL, REPORT, HTML):
+        (run_dir / name).unlink(missing_ok=True)
+    for name in ("submission", "build", "baseline"):
+        shutil.rmtree(run_dir / name, ignore_errors=True)
+
+
+def cache_dir() -> Path:
+    """Folder that all runs of this user share: $PITON_CACHE_DIR, else the user's cache folder."""
+    if chosen := os.environ.get("PITON_CACHE_DIR"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "piton"
+
+
+def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
+    return EvaluationRequest(
+        submission=options.submission,
+        run_dir=str(run_dir.absolute()),
+        cache_dir=str(cache_dir().absolute()),
+        suite=options.suite,
+        target=options.target,
+        operators=options.operators,
+        cases=options.cases,
+        jobs=options.jobs,
+        seed=options.seed,
+        precision_profile=_profile(options.profile),
+        auto_sync=options.auto_sync,
+        is_trusted=options.is_trusted,
+        is_resumed=options.is_resumed,
+    )
+
+
+def _profile(name: str) -> PrecisionProfile:
+    for known in get_args(PrecisionProfile):
+        if name == known:
+            profile: PrecisionProfile = known
+            return profile
+    raise UsageError(f"there is no precision profile {name!r}", expected=" or ".join(get_args(PrecisionProfile)), action="check --profile")

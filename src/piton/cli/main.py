@@ -1,0 +1,121 @@
+"""The command line: parse, call one function, print. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+import piton
+from piton.core.errors import PitonError
+
+PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit statuses: all cases passed; some did not; wrong use; the target or this machine lacks something; stopped by the user."""
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+
+
+@app.command("eval")
+def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
+    submission: Annotated[str, typer.Argument(help="Folder of the submission (direct-launch layout).")],
+    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder in the published layout.")] = "piton",
+    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.")] = "ascend910b2-sim",
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.")] = None,
+    case: Annotated[list[str] | None, typer.Option(help="Only this case (`3` or `exp/3`); may be repeated. The others are listed as not run.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
+    out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
+    trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
+    profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
+    auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
+) -> None:
+    """Build, run, check, time and score a submission."""
+    from piton.cli.evaluation import EvaluationOptions, run_evaluation
+
+    options = EvaluationOptions(
+        submission=submission,
+        suite=suite,
+        target=target,
+        operators=tuple(op or ()),
+        cases=tuple(case or ()),
+        jobs=jobs,
+        out=out,
+        is_trusted=trust,
+        seed=seed,
+        profile=profile,
+        auto_sync=auto_sync,
+        prints_json=as_json,
+        is_resumed=resume,
+        overwrites=overwrite,
+    )
+    raise typer.Exit(run_evaluation(options))
+
+
+@app.command("report")
+def report_command(
+    run: Annotated[str, typer.Argument(help="Folder of a run, or a report.json.")],
+    html: Annotated[str, typer.Option(help="Write the page to this file.")] = "",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
+) -> None:
+    """Show a report again, scored anew; needs no device."""
+    from piton.cli.reporting import show_report
+
+    raise typer.Exit(show_report(run, html=html, markdown=markdown, as_json=as_json))
+
+
+@app.command("doctor")
+def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False) -> None:
+    """Say what this machine has and lacks, and how to get what is missing."""
+    from piton.cli.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(as_json=as_json))
+
+
+@app.command("schema", hidden=True)
+def schema_command() -> None:
+    """Print the JSON schema of report.json."""
+    from piton.report.schema import schema_text
+
+    sys.stdout.write(schema_text())
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"piton {piton.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
+    del version
+
+
+def _stop(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def run() -> None:
+    """Entry point: a PitonError is a message and its exit status, never a traceback."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        app()
+    except PitonError as error:
+        typer.echo(f"piton: {error}", err=True)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        typer.echo("piton: stopped", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    run()

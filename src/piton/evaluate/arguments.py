@@ -1,0 +1,28 @@
+"""Arguments of a call, from operator, case and data."""
+
+from __future__ import annotations
+
+from piton.catalog.schema import parse_schema
+from piton.core.case import Case
+from piton.core.execution import TensorArgument
+from piton.core.operator import AttrValue, Operator
+from piton.evaluate.golden_service import CaseData
+
+
+def tensor_arguments(operator: Operator, data: CaseData) -> tuple[TensorArgument, ...]:
+    """Inputs as the device gets them."""
+    mutable = {spec.name for spec in operator.inputs if spec.is_mutable}
+    return tuple(
+        TensorArgument(item.tensor.name, item.tensor.shape, item.tensor.dtype, item.data, item.tensor.name in mutable, item.tensor.list_index)
+        for item in data.inputs
+    )
+
+
+def argument_order(operator: Operator) -> tuple[str, ...]:
+    """Names of tensors and attributes as the schema orders them."""
+    return tuple(argument.name for argument in parse_schema(operator.schema_text).arguments)
+
+
+def all_attributes(operator: Operator, case: Case) -> dict[str, AttrValue]:
+    """Value of every attribute: the case's own, else the operator's default."""
+    return {spec.name: case.attributes.get(spec.name, spec.default) for spec in operator.attributes}

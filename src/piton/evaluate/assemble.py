@@ -1,0 +1,108 @@
+"""Assembling the report: every case of every selected operator gets a line, run or not (D4: nothing shrinks a denominator)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from piton.core.case import Case
+from piton.core.execution import Build
+from piton.core.finding import Finding, FindingKind
+from piton.core.measurement import Provenance
+from piton.core.operator import Operator
+from piton.core.protocols import Target
+from piton.core.report import CaseResult, Environment, OperatorResult, Report
+from piton.core.score import ScoreProfile
+from piton.core.submission import Submission
+from piton.core.suite import Suite, SuiteOperator
+from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
+from piton.evaluate.execute import unrun_case
+from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.selection import Selection
+from piton.report.rescore import score_report
+
+Results = Mapping[tuple[str, str], CaseResult]
+"""Finished cases by operator and case id."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was evaluated, on what."""
+
+    request: EvaluationRequest
+    suite: Suite
+    selection: Selection
+    submission: Submission
+    target: Target
+
+
+def score_profile(target: Target) -> ScoreProfile:
+    """The profile whose triple of times this target can give (D4: a score never mixes worlds)."""
+    return ScoreProfile.CANN_BENCH if target.provenance is Provenance.DEVICE else ScoreProfile.SIM
+
+
+def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Results, environment: Environment) -> Report:
+    """The scored report."""
+    request, suite, submission, target = subject.request, subject.suite, subject.submission, subject.target
+    unscored = Report(
+        suite=suite.name,
+        suite_version=suite.version,
+        suite_digest=suite.digest(),
+        submission=submission_name(submission, request),
+        submission_digest=submission.digest(),
+        target=target.name,
+        hardware=target.hardware.name,
+        hardware_digest=target.hardware.digest(),
+        score_profile=score_profile(target),
+        precision_profile=request.precision_profile,
+        seed=request.seed,
+        auto_sync=effective_auto_sync(submission, request),
+        operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
+        is_complete=not subject.selection.left_out,
+        findings=_findings(subject.selection),
+        environment=environment,
+    )
+    return score_report(unscored)
+
+
+def submission_name(submission: Submission, request: EvaluationRequest) -> str:
+    """The manifest's name, else the folder's."""
+    return submission.manifest.name or request.submission.rstrip("/").rpartition("/")[2]
+
+
+def effective_auto_sync(submission: Submission, request: EvaluationRequest) -> bool:
+    """The request's choice, else the submission's."""
+    return submission.manifest.auto_sync if request.auto_sync is None else request.auto_sync
+
+
+def _operator_result(member: SuiteOperator, build: Build, selection: Selection, results: Results) -> OperatorResult:
+    operator = member.operator
+    cases = tuple(results.get((operator.name, case.id)) or _missing_case(operator, case, build, selection) for case in member.cases)
+    return OperatorResult(
+        operator=operator.name,
+        level=operator.level,
+        compiled=build.outcome is None,
+        build_outcome=build.outcome or PASSED,
+        diagnostics=build.diagnostics,
+        cases=cases,
+        score=None,
+    )
+
+
+def _missing_case(operator: Operator, case: Case, build: Build, selection: Selection) -> CaseResult:
+    return unrun_case(operator, case, _why_missing(case, build, selection))
+
+
+def _why_missing(case: Case, build: Build, selection: Selection) -> Outcome:
+    if build.outcome is not None and build.outcome.verdict is not Verdict.PASSED:
+        return build.outcome
+    if not selection.has(case):
+        return outcome(Cause.FILTERED_OUT, "left out by --case")
+    return outcome(Cause.INTERRUPTED, "the run was stopped before this case")
+
+
+def _findings(selection: Selection) -> tuple[Finding, ...]:
+    if not selection.left_out:
+        return ()
+    names = ", ".join(selection.left_out)
+    return (Finding(kind=FindingKind.OTHER, message=f"{len(selection.left_out)} operators of the suite were left out by --op: {names}"),)

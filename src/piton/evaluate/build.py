@@ -1,0 +1,52 @@
+"""Building the operators of a submission; a failure is a value that all cases of the operator share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from piton.core.execution import Build
+from piton.core.operator import Operator
+from piton.core.protocols import Runner, Target
+from piton.core.submission import Submission
+from piton.core.verdict import Cause, Outcome, outcome
+from piton.evaluate.admit import SHARED
+from piton.evaluate.progress import Events, StageFinished, StageStarted
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where and with what things are built and run."""
+
+    target: Target
+    runner: Runner
+    run_dir: Path
+    events: Events
+
+
+def build_operator(place: Workplace, submission: Submission, operator: Operator, refusals: Mapping[str, Outcome]) -> Build:
+    """Build one operator; refused and missing ones get their outcome without a compiler run."""
+    failure = refusals.get(SHARED) or refusals.get(operator.name) or _missing(submission, operator)
+    if failure is not None:
+        return Build(operator=operator.name, outcome=failure)
+    return build_with_progress(place, submission, operator, "build")
+
+
+def build_with_progress(place: Workplace, submission: Submission, operator: Operator, folder: str) -> Build:
+    """Run the toolchain in `run_dir/<folder>/<operator>` and report the stage."""
+    stage: Literal["baseline", "build"] = "build" if folder == "build" else "baseline"
+    build_dir = place.run_dir / folder / operator.name
+    build_dir.mkdir(parents=True, exist_ok=True)
+    place.events(StageStarted(stage=stage, subject=operator.name))
+    build = place.target.toolchain.build(submission, operator, place.runner, str(build_dir))
+    place.events(StageFinished(stage=stage, subject=operator.name, message=build.outcome.message if build.outcome else "", is_cached=build.is_cached))
+    return build
+
+
+def _missing(submission: Submission, operator: Operator) -> Outcome | None:
+    if any(sources.operator == operator.name for sources in submission.operators):
+        return None
+    there = ", ".join(sources.operator for sources in submission.operators) or "none"
+    return outcome(Cause.OPERATOR_MISSING, f"the submission has no csrc/ops/{operator.name} (it has: {there})")

@@ -1,0 +1,183 @@
+"""One lane: owns the sessions of the operators it works on and takes cases through call, check, time and anchors."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from piton.core.case import Case, size_class
+from piton.core.errors import EvaluatorError
+from piton.core.execution import Build, CaseCall, Execution
+from piton.core.operator import Operator
+from piton.core.protocols import Session
+from piton.core.report import CaseResult, OutputCheck
+from piton.core.submission import Submission
+from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
+from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
+from piton.evaluate.build import Workplace
+from piton.evaluate.check import Expectation, check_outputs
+from piton.evaluate.golden_service import CaseData, GoldenService
+from piton.evaluate.memory import MemoryGuard, call_bytes
+from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.progress import CaseStarted
+from piton.evaluate.timing import AnchorBook, CaseAnchors
+from piton.report.rescore import score_case
+
+
+@dataclass(frozen=True)
+class CaseTask:
+    """One case to evaluate, in an operator that was built."""
+
+    operator: Operator
+    case: Case
+    build: Build
+    key: str
+    """Names everything that decides the result; the journal finds it again by this."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What all lanes of one evaluation share."""
+
+    request: EvaluationRequest
+    place: Workplace
+    submission: Submission
+    goldens: GoldenService
+    anchors: AnchorBook
+    guard: MemoryGuard
+    finished: Callable[[CaseTask, CaseResult], None]
+    """Takes a finished case (journal, events)."""
+
+
+class CaseLane:
+    """Implements `schedule.Lane`."""
+
+    def __init__(self, number: int, shared: Evaluation) -> None:
+        self._number = number
+        self._shared = shared
+        self._session: tuple[str, Session] | None = None
+        self._is_interrupted = False
+
+    def run(self, task: CaseTask) -> CaseResult | None:
+        """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
+        self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
+        started = time.monotonic()
+        try:
+            result = self._evaluate(task)
+        except EvaluatorError as error:
+            result = self._void(task, str(error))
+        except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
+            result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
+        if self._is_interrupted:
+            return None  # killed processes look like a crash of the submission: such a result is nobody's
+        result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}))
+        self._shared.finished(task, result)
+        return result
+
+    def interrupt(self) -> None:
+        """End the processes under a running call; its result is dropped."""
+        self._is_interrupted = True
+        self._shared.goldens.close()
+        self._shared.anchors.close()
+        self._close_session()
+
+    def close(self) -> None:
+        """End the processes of this lane."""
+        self._close_session()
+
+    def _evaluate(self, task: CaseTask) -> CaseResult:
+        shared = self._shared
+        data = shared.goldens.fetch(task.operator, task.case)
+        anchors = shared.anchors.of(task.operator, task.case)
+        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+            execution = self._open(task).call(case_call(task, data, anchors, shared))
+            checks, failures = _check(task, data, execution, shared)
+        return conclude(task, execution, checks, [*execution.outcomes, *failures], anchors)
+
+    def _void(self, task: CaseTask, reason: str) -> CaseResult:
+        self._close_session()  # whatever state it is in, the next case must not see it
+        return void_case(task.operator, task.case, reason)
+
+    def _open(self, task: CaseTask) -> Session:
+        kept = self._session
+        if kept is None or kept[0] != task.operator.name:
+            self._close_session()
+            place = self._shared.place
+            kept = (task.operator.name, place.target.device.open(self._shared.submission, task.operator, task.build, place.runner))
+            self._session = kept
+        if self._is_interrupted:  # `interrupt` sets this before it looks for a session, so one of the two closes it
+            self._close_session()
+            raise EvaluatorError("the run is being stopped")
+        return kept[1]
+
+    def _close_session(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            with suppress(EvaluatorError):  # a session that cannot even end says so in its next call, not here
+                session[1].close()
+
+
+def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Evaluation) -> CaseCall:
+    """The call of a case: tensors as the golden worker made them, and the budget in simulated cycles."""
+    return CaseCall(
+        case_id=task.case.id,
+        tensors=tensor_arguments(task.operator, data),
+        order=argument_order(task.operator),
+        attributes=all_attributes(task.operator, task.case),
+        omitted=task.case.omitted,
+        budget_cycles=shared.anchors.budget_cycles(anchors),
+        deadline_s=shared.request.bounds.host_deadline_s,
+        copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,
+    )
+
+
+def _check(task: CaseTask, data: CaseData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
+    has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
+    if execution.outcomes and not has_data:
+        return [], []  # there is nothing to look at, and the reason is already known
+    request = shared.request
+    native = cache(lambda: shared.goldens.native(task.operator, task.case))  # one run serves all outputs
+    threads = max(1, (os.cpu_count() or 1) // request.jobs)
+    return check_outputs(execution.outputs, Expectation(task.operator, data.outputs, native, request.precision_profile, threads))
+
+
+def conclude(task: CaseTask, execution: Execution, checks: list[OutputCheck], outcomes: list[Outcome], anchors: CaseAnchors) -> CaseResult:
+    """One result from everything that was found; a case that did not pass has no time."""
+    chosen = decide(outcomes)
+    return CaseResult(
+        operator=task.operator.name,
+        case=task.case,
+        size=size_class(task.case),
+        outcome=chosen,
+        others=tuple(found for found in outcomes if found is not chosen and found.verdict is not Verdict.PASSED),
+        checks=tuple(checks),
+        time=execution.time if chosen.verdict is Verdict.PASSED else None,
+        t_hw=anchors.t_hw,
+        t_baseline=anchors.t_baseline,
+        launches=execution.launches,
+        copies=execution.copies,
+        findings=execution.findings,
+    )
+
+
+def _describe(error: Exception) -> str:
+    """Type, message and the innermost place of an exception."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:
+    """A case that we could not evaluate."""
+    return unrun_case(operator, case, outcome(Cause.EVALUATION_FAILED, "could not be evaluated"), reason)
+
+
+def unrun_case(operator: Operator, case: Case, found: Outcome, void: str = "") -> CaseResult:
+    """A case that was not called: its operator failed, it was left out, or we could not."""
+    return CaseResult(operator=operator.name, case=case, size=size_class(case), outcome=found, void=void)

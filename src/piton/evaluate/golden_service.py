@@ -1,0 +1,242 @@
+"""Golden service: inputs and golden outputs of a case, from the cache or from a golden worker process, prefetched while devices run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+import piton
+from piton.core.canonical import canonical_json, digest
+from piton.core.case import Case
+from piton.core.errors import EvaluatorError
+from piton.core.operator import Operator
+from piton.core.protocols import Limits, Role, Runner, RunningProcess
+from piton.evaluate.cache import Entry, StoredTensor, TensorStore, memory_file
+from piton.evaluate.memory import MemoryGuard, golden_bytes
+from piton.evaluate.worker.golden_worker import MESSAGE_BYTES, OUTPUT_PREFIX, GoldenRequest
+from piton.numerics.tensors import GoldenOutput
+
+_ENTRY = "piton.evaluate.worker.golden_worker:serve"
+_DAY_S = 86_400
+_TENSORS = TypeAdapter(tuple[StoredTensor, ...])
+
+
+@dataclass(frozen=True)
+class TensorData:
+    """One tensor with its raw little-endian bytes."""
+
+    tensor: StoredTensor
+    data: memoryview
+
+
+@dataclass(frozen=True)
+class CaseData:
+    """What a case is evaluated with; the views stay valid as long as this lives."""
+
+    inputs: tuple[TensorData, ...]
+    outputs: tuple[GoldenOutput, ...]
+    """Golden outputs in the declared dtype, in the order of the operator."""
+
+
+@dataclass(frozen=True)
+class GoldenSettings:
+    """What golden runs depend on, beyond operator and case."""
+
+    suite_version: str
+    seed: int
+    readable: tuple[str, ...]
+    """Folders the workers may read (the suite's)."""
+    deadline_s: float
+
+
+class GoldenWorker:
+    """One worker process and the socket to it."""
+
+    def __init__(self, runner: Runner, readable: Sequence[str], deadline_s: float) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process: RunningProcess = runner.fork_worker(Role.GOLDEN, _ENTRY, {}, {"control": theirs.fileno()}, _limits(), readable)
+        ours.settimeout(deadline_s)
+        self._socket = ours
+
+    def ask(self, request: GoldenRequest, descriptor: int) -> tuple[StoredTensor, ...]:
+        """Let the worker fill the memory file `descriptor`. Raises EvaluatorError if it fails, dies, stalls or answers nonsense."""
+        where = f"{request.operator.name}/{request.case.id}"
+        try:
+            socket.send_fds(self._socket, [canonical_json(request).encode()], [descriptor])
+            reply = self._socket.recv(MESSAGE_BYTES)
+        except TimeoutError:
+            raise EvaluatorError("the golden run did not end in time", where=where, found=f"more than {self._socket.gettimeout():.0f} s") from None
+        except OSError as error:
+            raise EvaluatorError("the golden worker is gone", where=where, found=str(error)) from None
+        return _parse_reply(reply, where, self._process)
+
+    def close(self) -> None:
+        """End the process; an `ask` in progress then fails."""
+        self._process.kill()
+        self._socket.close()
+
+
+class GoldenService:
+    """Hands out `CaseData`; its threads keep workers busy ahead of the lanes."""
+
+    def __init__(self, runner: Runner, store: TensorStore, settings: GoldenSettings, guard: MemoryGuard, workers: int = 1) -> None:
+        self._runner = runner
+        self._store = store
+        self._settings = settings
+        self._guard = guard
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="golden")
+        self._idle: queue.LifoQueue[GoldenWorker] = queue.LifoQueue()
+        self._pending: dict[str, Future[CaseData]] = {}
+        self._lock = threading.Lock()
+        self._workers: list[GoldenWorker] = []
+        self._is_closed = False
+        self._expected: dict[str, tuple[Operator, Case]] = {}
+        self._ahead = workers
+
+    def expect(self, cases: Sequence[tuple[Operator, Case]]) -> None:
+        """Say which cases will be fetched, in order: each fetch then starts the next ones."""
+        with self._lock:
+            self._expected = {self._case_key(*item): item for item in cases}
+        self._start_ahead()
+
+    def prefetch(self, operator: Operator, case: Case) -> Future[CaseData]:
+        """Start computing the data of a case, once; `fetch` takes the result."""
+        key = self._case_key(operator, case)
+        with self._lock:
+            self._expected.pop(key, None)
+            if key not in self._pending:
+                self._pending[key] = self._threads.submit(self._load_or_compute, operator, case)
+            return self._pending[key]
+
+    def fetch(self, operator: Operator, case: Case) -> CaseData:
+        """The data of a case. Raises EvaluatorError when the golden could not be run."""
+        future = self.prefetch(operator, case)
+        try:
+            return future.result()
+        finally:
+            with self._lock:
+                self._pending.pop(self._case_key(operator, case), None)
+            self._start_ahead()
+
+    def native(self, operator: Operator, case: Case) -> tuple[GoldenOutput, ...]:
+        """Outputs of the same-dtype run; called lazily, in the lane's own thread (its memory is part of the lane's reservation)."""
+        return _split(self._entry(self._request(operator, case, "native"))).outputs
+
+    def close(self) -> None:
+        """End all workers; a golden run in progress fails with EvaluatorError."""
+        self._is_closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+
+    def __enter__(self) -> GoldenService:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start_ahead(self) -> None:
+        """Keep one case more than there are workers under way: enough to hide goldens behind devices, little enough to bound memory."""
+        while True:
+            with self._lock:
+                if not self._expected or len(self._pending) > self._ahead or self._is_closed:
+                    return
+                operator, case = next(iter(self._expected.values()))
+            self.prefetch(operator, case)
+
+    def _load_or_compute(self, operator: Operator, case: Case) -> CaseData:
+        with self._guard.reserve(golden_bytes(case), f"{operator.name}/{case.id}"):
+            return _split(self._entry(self._request(operator, case, "float64")))
+
+    def _request(self, operator: Operator, case: Case, precision: Literal["float64", "native"]) -> GoldenRequest:
+        return GoldenRequest(operator=operator, case=case, suite_version=self._settings.suite_version, seed=self._settings.seed, precision=precision)
+
+    def _case_key(self, operator: Operator, case: Case) -> str:
+        return self._key(self._request(operator, case, "float64"))
+
+    def _key(self, request: GoldenRequest) -> str:
+        operator = request.operator.model_dump(mode="python", exclude={"golden_path"})
+        return digest([_generator(), operator, request.case.digest(), request.suite_version, request.seed, request.shift, request.precision])
+
+    def _entry(self, request: GoldenRequest) -> Entry:
+        key = self._key(request)
+        return self._store.load(key) or self._compute(key, request)
+
+    def _compute(self, key: str, request: GoldenRequest) -> Entry:
+        worker = self._take()
+        try:
+            with memory_file() as descriptor:
+                entry = self._store.publish(key, descriptor, worker.ask(request, descriptor))
+        except BaseException:
+            self._drop(worker)
+            raise
+        self._idle.put(worker)
+        return entry
+
+    def _take(self) -> GoldenWorker:
+        with contextlib.suppress(queue.Empty):
+            return self._idle.get_nowait()
+        with self._lock:
+            if self._is_closed:
+                raise EvaluatorError("the run is being stopped")
+            worker = GoldenWorker(self._runner, self._settings.readable, self._settings.deadline_s)
+            self._workers.append(worker)
+            return worker
+
+    def _drop(self, worker: GoldenWorker) -> None:
+        with self._lock:
+            if worker in self._workers:
+                self._workers.remove(worker)
+                worker.close()
+
+
+def _generator() -> list[str]:
+    """Versions of everything that turns a case into bytes."""
+    import numpy
+    import torch
+
+    from piton.numerics.inputs import GENERATOR_VERSION
+
+    return [piton.__version__, str(GENERATOR_VERSION), numpy.__version__, torch.__version__]
+
+
+def _limits() -> Limits:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return Limits(wall_s=_DAY_S, cpu_s=_DAY_S, memory_bytes=max(memory, 16 << 30), file_bytes=64 << 30)
+
+
+def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[StoredTensor, ...]:
+    if not reply:
+        ended = process.wait(5.0)
+        raise EvaluatorError("the golden worker died", where=where, found=_ending(ended.stderr if ended else ""))
+    try:
+        content = json.loads(reply)
+        if "error" in content:
+            raise EvaluatorError("the golden could not be run", where=where, found=str(content["error"]))
+        return _TENSORS.validate_python(content["tensors"])
+    except (ValueError, TypeError, KeyError, ValidationError) as error:
+        raise EvaluatorError("the golden worker answered nonsense", where=where, found=str(error).splitlines()[0]) from None
+
+
+def _ending(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-3:]) or "no message"
+
+
+def _split(entry: Entry) -> CaseData:
+    inputs = tuple(TensorData(item, entry.view(item)) for item in entry.tensors if not item.name.startswith(OUTPUT_PREFIX))
+    found = [item for item in entry.tensors if item.name.startswith(OUTPUT_PREFIX)]
+    outputs = tuple(GoldenOutput(item.name.removeprefix(OUTPUT_PREFIX), item.dtype, item.shape, entry.view(item)) for item in found)
+    return CaseData(inputs, outputs)

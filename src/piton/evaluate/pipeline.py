@@ -1,0 +1,199 @@
+"""The pipeline: one submission, one suite, one target, one report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import piton
+from piton.catalog import load_metadata, load_suite, read_submission
+from piton.catalog.hardware import flat_table, load_hardware
+from piton.core.canonical import digest
+from piton.core.errors import TargetUnavailableError
+from piton.core.execution import Build
+from piton.core.protocols import Runner, Target
+from piton.core.report import CaseResult, Report
+from piton.core.suite import Suite
+from piton.evaluate.admit import check_trust, find_refusals
+from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, score_profile, submission_name
+from piton.evaluate.baselines import FOLDER, SimulatedBaselines
+from piton.evaluate.build import Workplace, build_operator
+from piton.evaluate.cache import TensorStore, ValueStore
+from piton.evaluate.environment import describe_environment
+from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
+from piton.evaluate.golden_service import GoldenService, GoldenSettings
+from piton.evaluate.journal import NAME, Journal
+from piton.evaluate.memory import MemoryGuard, available_bytes
+from piton.evaluate.policy import Bounds, EvaluationRequest
+from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, StageFinished, StageStarted, ignore, one_at_a_time
+from piton.evaluate.schedule import run_in_lanes
+from piton.evaluate.selection import select
+from piton.evaluate.timing import AnchorBook
+from piton.targets.null import NAME as NULL
+from piton.targets.null import NullTarget
+
+Finished = dict[tuple[str, str], CaseResult]
+
+
+def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
+    """Evaluate a submission on the target that the request names. Raises PitonError for what the caller has to put right.
+
+    A failure of the submission is in the report; so is what we could not evaluate (void), which makes the report incomplete.
+    """
+    from piton.evaluate.sandbox import make_runner
+
+    target = open_target(request)
+    runner = make_runner()
+    try:
+        return evaluate_on(target, runner, request, events)
+    finally:
+        runner.close()
+
+
+def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, events: Events = ignore) -> Report:
+    """`evaluate` on a given target, with a given starter of processes."""
+    started = time.monotonic()
+    environment = describe_environment(runner.isolation, request.jobs)
+    place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
+    subject = load(request, target)
+    prepare_target(place)
+    with open_journal(subject) as journal:
+        builds = build_all(place, subject)
+        tasks, finished = plan(subject, builds, journal)
+        place.events(announce(subject, tasks, finished))
+        finished |= run_tasks(place, subject, journal, tasks)
+    environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
+    return assemble_report(subject, builds, finished, environment)
+
+
+def open_target(request: EvaluationRequest) -> Target:
+    """The target of that name. Raises UsageError for one that Piton does not have."""
+    if request.target == NULL:
+        return NullTarget()
+    from piton.targets.registry import hardware_name, resolve_target
+
+    hardware = load_hardware(hardware_name(request.target))
+    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir)
+
+
+def load(request: EvaluationRequest, target: Target) -> Subject:
+    """Read suite and submission; nothing of either has run when this returns."""
+    suite = load_suite(request.suite)
+    check_trust(suite, is_trusted=request.is_trusted)
+    selection = select(suite, request)
+    submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
+    return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
+
+
+def prepare_target(place: Workplace) -> None:
+    """Build what is the target's own. Raises TargetUnavailableError that lists everything this machine lacks."""
+    target = place.target
+    missing = (*target.toolchain.missing(), *target.device.missing())
+    if missing:
+        raise TargetUnavailableError(f"target {target.name} can't run here", found="; ".join(missing), action="install what is missing, see `piton doctor`")
+    place.events(StageStarted(stage="target", subject=target.name))
+    target.toolchain.prepare(place.runner)
+    place.events(StageFinished(stage="target", subject=target.name))
+
+
+def open_journal(subject: Subject) -> Journal:
+    """The journal of the run folder, for exactly this evaluation."""
+    request, target = subject.request, subject.target
+    identity = [piton.__version__, subject.suite.digest(), subject.submission.digest(), target.name, target.hardware.digest(), request.identity()]
+    return Journal(Path(request.run_dir) / NAME, digest(identity), is_resumed=request.is_resumed)
+
+
+def build_all(place: Workplace, subject: Subject) -> dict[str, Build]:
+    """Build every selected operator, in order; by operator name."""
+    refusals = find_refusals(subject.submission)
+    auto_sync = effective_auto_sync(subject.submission, subject.request)
+    manifest = subject.submission.manifest.model_copy(update={"auto_sync": auto_sync})
+    submission = subject.submission.model_copy(update={"manifest": manifest})
+    return {member.operator.name: build_operator(place, submission, member.operator, refusals) for member in subject.selection.members}
+
+
+def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal) -> tuple[list[CaseTask], Finished]:
+    """Split the selected cases of built operators into those to run and those that the journal already has."""
+    finished: Finished = {}
+    tasks: list[CaseTask] = []
+    for operator, case in ((member.operator, case) for member in subject.selection.members for case in member.cases):
+        build = builds[operator.name]
+        if build.outcome is not None or not subject.selection.has(case):
+            continue
+        key = digest([build.key, operator.name, case.digest()])
+        done = journal.find(key)
+        if done is not None:
+            finished[operator.name, case.id] = done
+        else:
+            tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
+    return tasks, finished
+
+
+def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
+    """The first thing a listener hears about the cases."""
+    return Planned(
+        submission=submission_name(subject.submission, subject.request),
+        suite=f"{subject.suite.name} {subject.suite.version}",
+        target=subject.target.name,
+        operators=tuple(member.operator.name for member in subject.selection.members),
+        cases=len(tasks),
+        resumed_cases=len(finished),
+    )
+
+
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask]) -> Finished:
+    """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
+
+    def keep(task: CaseTask, result: CaseResult) -> None:
+        journal.append(task.key, result)
+        place.events(CaseFinished(result))
+
+    with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
+        shared = Evaluation(subject.request, place, subject.submission, goldens, anchors, guard, keep)
+        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
+    finished = {(result.operator, result.case.id): result for result in results if result is not None}
+    if is_interrupted:
+        place.events(Interrupted(remaining=len(tasks) - len(finished)))
+    return finished
+
+
+@contextmanager
+def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask]) -> Iterator[tuple[GoldenService, AnchorBook, MemoryGuard]]:
+    request, suite = subject.request, subject.suite
+    cache = Path(request.cache_dir)
+    guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))
+    store = TensorStore(cache / "golden", _golden_cap_bytes(cache, request.bounds))
+    settings = GoldenSettings(suite.version, request.seed, (suite.root,), request.bounds.golden_deadline_s)
+    ahead = [(task.operator, task.case) for task in tasks]
+    baselines = _baselines(place, suite, ValueStore(cache / "baselines"))
+    quoted = load_metadata(Path(suite.root), subject.target.hardware.name)
+    anchors = AnchorBook(subject.target.hardware, score_profile(subject.target), quoted, baselines, request.bounds)
+    with GoldenService(place.runner, store, settings, guard, workers=_golden_workers(request.jobs)) as goldens:
+        try:
+            goldens.expect(ahead)
+            yield goldens, anchors, guard
+        finally:
+            anchors.close()
+
+
+def _golden_cap_bytes(cache: Path, bounds: Bounds) -> int:
+    """The cap of the request, but never more than half of what the disk has left."""
+    cache.mkdir(parents=True, exist_ok=True)
+    return min(bounds.golden_cache_bytes, shutil.disk_usage(cache).free // 2)
+
+
+def _golden_workers(jobs: int) -> int:
+    """One ahead of every lane, as far as there are cores."""
+    return max(1, min(jobs, os.cpu_count() or 1))
+
+
+def _baselines(place: Workplace, suite: Suite, store: ValueStore) -> SimulatedBaselines | None:
+    """The plain kernels of a suite of ours; a foreign suite's would be untrusted code with a say in the score."""
+    folder = Path(suite.root) / FOLDER
+    if suite.is_foreign or not folder.is_dir():
+        return None
+    return SimulatedBaselines(place, read_submission(folder, place.run_dir / "baseline" / "submission"), store)

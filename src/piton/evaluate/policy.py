@@ -1,0 +1,70 @@
+"""What one evaluation is asked to do, and the fixed bounds it keeps; all frozen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from piton.core.canonical import digest
+from piton.core.operator import Frozen
+
+PrecisionProfile = Literal["strict", "cann-bench"]
+
+
+class Bounds(Frozen):
+    """Limits that keep one submission from costing more than its share."""
+
+    budget_ratio: float = 100.0
+    """Device code is cut after this many times T_baseline (facts: a wall deadline would make a verdict depend on the host)."""
+    budget_floor_cycles: int = 50_000_000
+    """Least budget: 28 ms at 1.8 GHz, room for a slow first version of a small case."""
+    budget_ceiling_cycles: int = 10_000_000_000
+    """Budget where no T_baseline is known, and the most that is ever given."""
+    host_deadline_s: float = 300.0
+    """Wall-clock seconds for the host code of one call."""
+    golden_deadline_s: float = 900.0
+    """Wall-clock seconds for one golden run; longer is a Void."""
+    copy_allowance_bytes: int = 4096
+    """Bytes that may cross between host and device inside a call, for metadata (D2)."""
+    golden_cache_bytes: int = 4 << 30
+    """Size of the golden cache on disk; the oldest entries go first."""
+    memory_share: float = 0.8
+    """Share of the available memory that running cases and golden runs may be estimated to need together."""
+    build_bytes: int = 1 << 30
+    """Least free disk space for builds; `piton doctor` asks for the same."""
+
+
+class EvaluationRequest(Frozen):
+    """One evaluation: which submission, on what, how."""
+
+    submission: str
+    """Folder of the submission."""
+    run_dir: str
+    """Folder of this run: journal, report, immutable copy of the submission, builds."""
+    cache_dir: str
+    """Folder shared by all runs: golden results, baselines, target builds."""
+    suite: str = "piton"
+    """Name of a suite of Piton's, or a folder in the published layout."""
+    target: str = "ascend910b2-sim"
+    operators: tuple[str, ...] = ()
+    """Only these operators; empty means all of the suite."""
+    cases: tuple[str, ...] = ()
+    """Only these cases, as `id` or `operator/id`; the others are listed as not run."""
+    jobs: int = Field(default=1, ge=1, le=256)
+    seed: int = Field(default=0, ge=0)
+    """Enters every input together with the suite's version, the case and its own seed."""
+    precision_profile: PrecisionProfile = "strict"
+    auto_sync: bool | None = None
+    """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
+    is_trusted: bool = False
+    """The caller trusts the code of a foreign suite (its golden.py is run)."""
+    is_resumed: bool = False
+    """Go on with the journal in `run_dir`."""
+    bounds: Bounds = Bounds()
+
+    def identity(self) -> str:
+        """Digest of the options that can change a result; jobs, folders and filters cannot."""
+        bounds = self.bounds
+        budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
+        return digest([self.seed, self.precision_profile, self.auto_sync, budget])

@@ -1,0 +1,122 @@
+"""The job's own side: close, confine, drop, limit, then run what was asked for."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import os
+import resource
+import signal
+import sys
+import traceback
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from piton.evaluate.sandbox import cage, limits, users
+
+_PARKING = 600
+"""Descriptors are moved above this number first, so that giving one its final number never closes another."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One request as plain data: what to run and how to confine it."""
+
+    cwd: str
+    environment: dict[str, str]
+    rlimits: dict[str, int]
+    output_bytes: int
+    uid: int | None
+    namespaces: tuple[str, ...]
+    has_user_namespace: bool
+    scaffold: str
+    tmp_bytes: int
+    argv: tuple[str, ...] = ()
+    """Program to exec; empty when `entry` is called instead."""
+    entry: str = ""
+    """`package.module:function`, called with (arguments, fds) in the forked process."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    fd_names: tuple[str, ...] = ()
+    """Names of the passed descriptors, for `entry`."""
+    fd_numbers: tuple[int, ...] = ()
+    """Numbers of the passed descriptors, for `argv`."""
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+
+    @classmethod
+    def from_request(cls, request: dict[str, object]) -> Job:
+        """The job that the runner sent; lists become tuples."""
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in request.items()})  # type: ignore[arg-type]
+
+
+def run_confined(job: Job, fds: list[int], *, stdout: int, stderr: int, setup: int) -> NoReturn:
+    """Become the job. What goes wrong before anything foreign runs is written to `setup`; the supervisor reports it as our own trouble."""
+    setup = fcntl.fcntl(setup, fcntl.F_DUPFD_CLOEXEC, _PARKING)
+    try:
+        numbers = _arrange_descriptors(job, fds, stdout, stderr, setup)
+        _confine(job)
+        if job.argv:
+            _restore_signals()
+            os.execve(job.argv[0], job.argv, job.environment)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is ours and has to reach the supervisor
+        os.write(setup, f"{type(error).__name__}: {error}".encode()[:4000])
+        os._exit(1)
+    os.close(setup)
+    _call(job, numbers)
+
+
+def _arrange_descriptors(job: Job, fds: list[int], stdout: int, stderr: int, setup: int) -> list[int]:
+    """Standard streams, then the job's own descriptors; every other one is closed."""
+    parked = [fcntl.fcntl(fd, fcntl.F_DUPFD, _PARKING) for fd in (os.open(os.devnull, os.O_RDONLY), stdout, stderr, *fds)]
+    wanted = [0, 1, 2, *(job.fd_numbers if job.argv else range(3, 3 + len(fds)))]
+    for source, number in zip(parked, wanted, strict=True):
+        os.dup2(source, number, inheritable=True)
+    _close_all_but({*wanted, setup})
+    return wanted[3:]
+
+
+def _close_all_but(kept: set[int]) -> None:
+    low = 0
+    for fd in sorted(kept):
+        if low < fd:  # an empty range would close everything
+            os.closerange(low, fd)
+        low = fd + 1
+    os.closerange(low, max(low, resource.getrlimit(resource.RLIMIT_NOFILE)[0], 4096))
+
+
+def _confine(job: Job) -> None:
+    os.setsid()
+    os.umask(0o022)
+    if job.namespaces:
+        users.prctl(users.PR_SET_DUMPABLE, 1)  # a process that is not dumpable may not write its own uid_map
+        cage.unshare(job.namespaces, job.has_user_namespace)
+        users.prctl(users.PR_SET_DUMPABLE, 0)
+    if "mount" in job.namespaces:
+        cage.enter(cage.View(job.scaffold, job.readable, job.writable, job.tmp_bytes, job.uid))
+    limits.apply_rlimits(job.rlimits)
+    users.become(job.uid)
+    users.prctl(users.PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.chdir(job.cwd)
+
+
+def _restore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores the latter two; a program expects the defaults
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _call(job: Job, numbers: list[int]) -> NoReturn:
+    status = 1
+    try:
+        os.environ.clear()
+        os.environ.update(job.environment)
+        module, _, function = job.entry.partition(":")
+        getattr(importlib.import_module(module), function)(job.arguments, dict(zip(job.fd_names, numbers, strict=True)))
+        status = 0
+    except SystemExit as request:
+        status = request.code if isinstance(request.code, int) else 1
+    except BaseException:  # noqa: BLE001 - the process ends here; the text goes to its stderr like any program's
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)

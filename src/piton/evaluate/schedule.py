@@ -1,0 +1,98 @@
+"""Lanes: threads of the parent that take tasks in order; results come back in the order of the tasks, whatever the number of lanes."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+TaskIn = TypeVar("TaskIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+_POLL_S = 0.2
+"""The main thread wakes this often so that Ctrl-C is seen."""
+
+
+class Lane(Protocol[TaskIn, ResultOut]):
+    """What one lane does; owned by its thread, except for `interrupt`."""
+
+    def run(self, task: TaskIn) -> ResultOut | None:
+        """Do one task; None when `interrupt` cut it short. An exception stops all lanes and is raised by `run_in_lanes`."""
+        ...
+
+    def interrupt(self) -> None:
+        """Make a `run` in progress end soon; called from another thread."""
+        ...
+
+    def close(self) -> None:
+        """Free what the lane owns."""
+        ...
+
+
+class _Pool(Generic[Task, Result]):
+    """State that the threads of one `run_in_lanes` share."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.waiting: queue.SimpleQueue[tuple[int, Task]] = queue.SimpleQueue()
+        for item in enumerate(tasks):
+            self.waiting.put(item)
+        self.results: list[Result | None] = [None] * len(tasks)
+        self.stop = threading.Event()
+        self.failures: list[BaseException] = []
+        self._done: list[threading.Event] = []
+
+    def start(self, number: int, lane: Lane[Task, Result]) -> None:
+        """Give a lane its thread."""
+        done = threading.Event()
+        self._done.append(done)
+        threading.Thread(target=self._work, args=(lane, done), name=f"lane-{number}", daemon=True).start()
+
+    def wait(self) -> None:
+        """Return when all lanes have ended. Thread.join would not do: an interrupt makes Python 3.11 take a running thread for ended."""
+        for done in self._done:
+            while not done.wait(_POLL_S):
+                pass
+
+    def _work(self, lane: Lane[Task, Result], done: threading.Event) -> None:
+        try:
+            while not self.stop.is_set():
+                number, task = self.waiting.get_nowait()
+                self.results[number] = lane.run(task)
+        except queue.Empty:
+            pass
+        except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
+            self.failures.append(error)
+            self.stop.set()
+        finally:
+            lane.close()
+            done.set()
+
+
+def run_in_lanes(tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], Lane[Task, Result]]) -> tuple[list[Result | None], bool]:
+    """Run `tasks` in `jobs` lanes and return their results in order, and whether Ctrl-C cut the run short (missing results are None).
+
+    Raises the first exception that a lane raised, after all lanes have ended.
+    """
+    pool: _Pool[Task, Result] = _Pool(tasks)
+    lanes = [make_lane(number) for number in range(max(1, min(jobs, len(tasks))))]
+    is_interrupted = _run(pool, lanes)
+    if pool.failures and not is_interrupted:
+        raise pool.failures[0]
+    return pool.results, is_interrupted
+
+
+def _run(pool: _Pool[Task, Result], lanes: Sequence[Lane[Task, Result]]) -> bool:
+    try:
+        for number, lane in enumerate(lanes):
+            pool.start(number, lane)
+        pool.wait()
+    except KeyboardInterrupt:
+        pool.stop.set()
+        for lane in lanes:
+            lane.interrupt()
+        pool.wait()
+        return True
+    return False

@@ -1,0 +1,129 @@
+"""Golden worker: the only process that runs golden.py. It gets requests and an empty memory file over one socket and writes tensors into the file.
+
+Started through `Runner.fork_worker`; it holds no secrets of the run beyond the case it is asked for, and its replies are checked like any other.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from piton.core.canonical import digest
+from piton.core.case import Case
+from piton.core.errors import PitonError
+from piton.core.operator import Operator
+
+if TYPE_CHECKING:
+    from piton.numerics.dtypes import AnyArray
+
+MESSAGE_BYTES = 1 << 17
+"""Bound on one request or reply; data goes through the memory file."""
+OUTPUT_PREFIX = "output:"
+"""Tells an output from an input in the index of an entry."""
+_TEXT = 4000
+_ALIGNMENT = 64
+
+
+class GoldenRequest(BaseModel):
+    """What to compute: inputs and golden in float64 (`float64`), or the same code in the outputs' own precision (`native`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    operator: Operator
+    case: Case
+    suite_version: str
+    seed: int
+    shift: float = 0.0
+    """Added to every floating input (two-trial mode)."""
+    precision: Literal["float64", "native"] = "float64"
+
+
+def serve(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
+    """Answer requests until the parent closes the socket."""
+    del arguments
+    from piton.numerics.golden import prepare_process
+
+    capability = prepare_process(threads=1)  # the order of a parallel sum would depend on the machine; several workers use several cores
+    if capability != "DEFAULT":
+        raise RuntimeError(f"torch has already chosen {capability} code in this process; golden results would depend on the host")
+    with socket.socket(fileno=fds["control"]) as control:
+        while (message := _receive(control)) is not None:
+            control.send(_answer(*message))
+
+
+def _receive(control: socket.socket) -> tuple[bytes, int] | None:
+    text, ancillary, _, _ = control.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(array.array("i").itemsize))
+    if not text:
+        return None
+    descriptors = array.array("i", ancillary[0][2])
+    return text, descriptors[0]
+
+
+def _answer(text: bytes, descriptor: int) -> bytes:
+    try:
+        with os.fdopen(descriptor, "wb") as target:
+            index = _compute(GoldenRequest.model_validate_json(text), target)
+        return json.dumps({"tensors": index}).encode()
+    except PitonError as error:
+        return _failure(str(error))
+    except Exception as error:  # noqa: BLE001 - golden.py is foreign code: whatever it raises is reported as our failure, never a verdict
+        return _failure(f"golden raised {type(error).__name__}: {error}")
+
+
+def _failure(message: str) -> bytes:
+    return json.dumps({"error": message[:_TEXT]}).encode()
+
+
+def _compute(request: GoldenRequest, target: BinaryIO) -> list[dict[str, object]]:
+    """Write inputs and outputs (only outputs for a same-dtype run) to `target`; returns where each tensor lies."""
+    from piton.numerics.golden import build_inputs, run_golden
+    from piton.numerics.inputs import make_inputs
+
+    operator, case = request.operator, request.case
+    drawn = make_inputs(request.suite_version, case, request.seed, shift=request.shift)
+    inputs = build_inputs(operator.golden_path, operator, case, drawn, structure_seed(request))
+    index = _Writer(target)
+    if request.precision == "float64":
+        for name, value in inputs.items():
+            index.add_input(case, name, value)
+    for output in run_golden(operator.golden_path, operator, case, inputs, request.precision):
+        index.add(OUTPUT_PREFIX + output.name, None, output.dtype.value, output.shape, output.data)
+    return index.tensors
+
+
+def structure_seed(request: GoldenRequest) -> int:
+    """Seed of the operator's own `get_input`, 32 bits wide, from the same things as every other input."""
+    return int(digest([request.suite_version, request.case.digest(), request.seed, "get_input"])[:8], 16)
+
+
+class _Writer:
+    """Appends tensors to a file and notes where they lie."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self._offset = 0
+        self.tensors: list[dict[str, object]] = []
+
+    def add_input(self, case: Case, name: str, value: AnyArray | list[AnyArray]) -> None:
+        """One input, or all elements of a list input."""
+        from piton.numerics.dtypes import raw_bytes
+
+        arrays = value if isinstance(value, list) else [value]
+        forms = [item for item in case.inputs if item.argument == name]
+        for form, values in zip(forms, arrays, strict=True):
+            self.add(name, form.list_index, form.dtype.value, values.shape, raw_bytes(values))
+
+    def add(self, name: str, list_index: int | None, dtype: str, shape: tuple[int, ...], data: memoryview) -> None:
+        """Append one tensor, aligned so that it can be viewed in place."""
+        padding = -self._offset % _ALIGNMENT
+        self._target.write(b"\0" * padding)
+        self._target.write(data)
+        offset = self._offset + padding
+        self._offset = offset + data.nbytes
+        self.tensors.append({"name": name, "list_index": list_index, "dtype": dtype, "shape": shape, "offset": offset, "nbytes": data.nbytes})

@@ -1,0 +1,238 @@
+"""Relative errors of a floating output, chunk by chunk: the first screen, the two unstable regions, the worst positions (precision standard, rules 2 to 5).
+
+Every function here looks at one chunk and returns counts and one sum; `combine_*` adds them in chunk order, so no result depends on the number of threads.
+Only subtraction, addition, division and comparison of float64 are used, which IEEE 754 fixes bit by bit; a chunk's sum has numpy's fixed pairwise order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from piton.core.dtype import DType
+from piton.numerics.chunks import exact_sum
+from piton.numerics.dtypes import AnyArray, Float64, decode, largest_finite
+from piton.numerics.thresholds import GUARD, Tolerance
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FloatPair:
+    """Flat storage arrays of the candidate's output and of the golden, in one dtype."""
+
+    got: AnyArray
+    golden: AnyArray
+    dtype: DType
+
+    def load(self, span: slice) -> tuple[Float64, Float64]:
+        """Float64 values of one chunk: candidate, golden."""
+        return decode(self.got[span], self.dtype), decode(self.golden[span], self.dtype)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """One chunk after the rules for special values: what is left to measure, and what is wrong without measuring."""
+
+    got: Float64
+    golden: Float64
+    """Values at the measured positions only; one-sided infinities are replaced by the largest finite value."""
+    measured: Mask | None
+    """Which positions are measured; None for all."""
+    wrong: Mask | None
+    """Positions where only one side is NaN, or infinities differ in sign; None for no such position."""
+    nan_mismatches: int = 0
+    sign_mismatches: int = 0
+    one_sided: int = 0
+    finite: int = 0
+    """Positions where both sides were finite to begin with."""
+
+
+def relative_error(got: Float64, golden: Float64) -> Float64:
+    """e = |got - golden| / (|golden| + 1e-7) (paper, equation 1)."""
+    error = np.subtract(got, golden)
+    np.abs(error, out=error)
+    scale = np.abs(golden)
+    scale += GUARD
+    error /= scale
+    return error
+
+
+def settle(got: Float64, golden: Float64, largest: float) -> Settled:
+    """Apply rule 4 to one chunk: NaN must face NaN, equal infinities are left out, opposite ones are wrong, one-sided ones become `largest`."""
+    both_finite = np.isfinite(got) & np.isfinite(golden)
+    if both_finite.all():
+        return Settled(got, golden, None, None, finite=got.size)
+    got_nan, golden_nan = np.isnan(got), np.isnan(golden)
+    got_inf, golden_inf = np.isinf(got), np.isinf(golden)
+    half_nan = got_nan ^ golden_nan
+    opposite = got_inf & golden_inf & (got != golden)
+    one_sided = (got_inf ^ golden_inf) & ~(got_nan | golden_nan)
+    measured = both_finite | one_sided
+    return Settled(
+        saturate(got[measured], largest),
+        saturate(golden[measured], largest),
+        measured,
+        half_nan | opposite,
+        int(half_nan.sum()),
+        int(opposite.sum()),
+        int(one_sided.sum()),
+        int(both_finite.sum()),
+    )
+
+
+def saturate(values: Float64, largest: float) -> Float64:
+    """Replace infinities by the largest finite value of the dtype, keeping the sign; NaN stays."""
+    return np.clip(values, -largest, largest)
+
+
+def breaks(error: Float64, bound: float) -> Mask:
+    """Positions outside `error < bound`. NaN breaks every bound, and an error of zero breaks none, so that a bound of zero asks for equality."""
+    within: Mask = (error < bound) | (error == 0)
+    return ~within
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Statistics of the first screen over a chunk or a whole output."""
+
+    total: float
+    """Sum of the relative errors over measured positions."""
+    worst: float
+    measured: int
+    finite: int
+    over: int
+    """Measured positions that break the max bound."""
+    nan_mismatches: int = 0
+    sign_mismatches: int = 0
+    one_sided: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Mean relative error; 0 when nothing was measured."""
+        return self.total / self.measured if self.measured else 0.0
+
+
+def screen_chunk(pair: FloatPair, span: slice, bound: float) -> Screen:
+    """First screen of one chunk."""
+    with np.errstate(all="ignore"):
+        got, golden = pair.load(span)
+        error = relative_error(got, golden)
+        total = float(error.sum())
+        # Any NaN or infinity on either side makes its error, and so the sum, NaN or infinite: one test finds the chunks that need the rules for special values.
+        if math.isfinite(total):
+            worst = float(error.max())
+            return Screen(total, worst, error.size, error.size, _count_over(error, worst, bound))
+        return _screen_special(settle(got, golden, largest_finite(pair.dtype)), bound)
+
+
+def _screen_special(chunk: Settled, bound: float) -> Screen:
+    error = relative_error(chunk.got, chunk.golden)
+    worst = float(error.max()) if error.size else 0.0
+    over = _count_over(error, worst, bound)
+    return Screen(float(error.sum()), worst, error.size, chunk.finite, over, chunk.nan_mismatches, chunk.sign_mismatches, chunk.one_sided)
+
+
+def _count_over(error: Float64, worst: float, bound: float) -> int:
+    return 0 if worst < bound else int(np.count_nonzero(breaks(error, bound)))
+
+
+def combine_screens(parts: Sequence[Screen]) -> Screen:
+    """Statistics of the whole output."""
+    return Screen(
+        exact_sum(part.total for part in parts),
+        max((part.worst for part in parts), default=0.0),
+        sum(part.measured for part in parts),
+        sum(part.finite for part in parts),
+        sum(part.over for part in parts),
+        sum(part.nan_mismatches for part in parts),
+        sum(part.sign_mismatches for part in parts),
+        sum(part.one_sided for part in parts),
+    )
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Positions and errors by region over a chunk or a whole output (rule 3)."""
+
+    small_positions: int
+    small_errors: int
+    cancel_positions: int
+    cancel_errors: int
+    outside_positions: int
+    outside_over: int
+    """Positions outside both regions that break the max bound."""
+    outside_total: float
+    """Sum of the relative errors outside both regions."""
+
+    @property
+    def outside_mean(self) -> float:
+        """Mean relative error outside both regions; 0 when they cover everything."""
+        return self.outside_total / self.outside_positions if self.outside_positions else 0.0
+
+
+def regions_chunk(pair: FloatPair, span: slice, tolerance: Tolerance, native: AnyArray | None = None) -> Regions:
+    """Region counts of one chunk: errors of the candidate, or of the same-dtype run `native` at the candidate's region positions.
+
+    The regions follow from golden and candidate in both cases, so that the ratio compares the same positions.
+    """
+    largest = largest_finite(pair.dtype)
+    with np.errstate(all="ignore"):
+        chunk = settle(*pair.load(span), largest)
+        scored = chunk.got if native is None else _native_values(native[span], pair.dtype, chunk.measured, largest)
+        return _count_regions(chunk, scored, tolerance)
+
+
+def _native_values(raw: AnyArray, dtype: DType, measured: Mask | None, largest: float) -> Float64:
+    values = decode(raw, dtype)
+    return saturate(values if measured is None else values[measured], largest)
+
+
+def _count_regions(chunk: Settled, scored: Float64, tolerance: Tolerance) -> Regions:
+    size = np.abs(chunk.golden)
+    small = size < tolerance.small_bound
+    cancel = (np.abs(chunk.got) < tolerance.cancel_zero) & ~small & (size < tolerance.cancel_bound)
+    outside = ~(small | cancel)
+    error = relative_error(scored, chunk.golden)
+    outside_error = error[outside]
+    return Regions(
+        int(small.sum()),
+        # "not (error <= bound)": a NaN in the same-dtype run is an error, not a free pass.
+        int(np.count_nonzero(small & ~(np.abs(scored - chunk.golden) <= tolerance.small_error))),
+        int(cancel.sum()),
+        int(np.count_nonzero(cancel & ~(error <= tolerance.max_bound))),
+        outside_error.size,
+        int(np.count_nonzero(breaks(outside_error, tolerance.max_bound))),
+        float(outside_error.sum()),
+    )
+
+
+def combine_regions(parts: Sequence[Regions]) -> Regions:
+    """Region counts of the whole output."""
+    return Regions(
+        sum(part.small_positions for part in parts),
+        sum(part.small_errors for part in parts),
+        sum(part.cancel_positions for part in parts),
+        sum(part.cancel_errors for part in parts),
+        sum(part.outside_positions for part in parts),
+        sum(part.outside_over for part in parts),
+        exact_sum(part.outside_total for part in parts),
+    )
+
+
+def rank_chunk(pair: FloatPair, span: slice) -> tuple[Float64, Float64, Float64]:
+    """Candidate, golden and rank of every position of one chunk: the relative error, infinity where special values do not match, 0 where they do."""
+    with np.errstate(all="ignore"):
+        got, golden = pair.load(span)
+        chunk = settle(got, golden, largest_finite(pair.dtype))
+        rank = relative_error(chunk.got, chunk.golden)
+        if chunk.measured is None or chunk.wrong is None:
+            return got, golden, rank
+        spread = np.zeros(got.size)
+        spread[chunk.measured] = rank
+        spread[chunk.wrong] = math.inf
+        return got, golden, spread

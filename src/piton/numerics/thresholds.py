@@ -1,0 +1,110 @@
+"""Thresholds of the precision standard per dtype, and what an operator's own thresholds make of them.
+
+Source: CANN Bench paper (arXiv 2607.20518), section 3.1 table 4 (tau) and appendix A tables 6 and 7 (regions).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from piton.core.dtype import DType
+from piton.core.errors import EvaluatorError
+from piton.core.operator import Operator
+
+RELAXATION_CAP = 10.0
+"""An operator may relax tau up to this factor without a written reason (paper, "Per-operator relaxation")."""
+
+MAX_OVER_MEAN = 10.0
+"""The max gate is this many times the mean gate tau (paper, equation 2)."""
+
+GUARD = 1e-7
+"""Added to |golden| in the relative error (paper, equation 1)."""
+
+ERROR_RATIO = 2
+"""Errors in a region per error of the same-dtype run that are still accepted (paper, equation 3)."""
+
+QUANTISED_TOLERANCE = 1.0
+"""Largest absolute tolerance of an integer output that needs no written reason: one quantisation step."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Everything the comparison of one output needs to know; for integers and bool only `tau`, an absolute tolerance, counts."""
+
+    tau: float
+    """Mean gate of a floating output, absolute tolerance of an integer one."""
+    default_tau: float
+    """What the standard gives for the dtype."""
+    small_bound: float = 0.0
+    """tau_sv: |golden| below it is the small-value region."""
+    small_error: float = 0.0
+    """eps_sv: absolute error from which a small value counts as wrong."""
+    cancel_zero: float = 0.0
+    """tau_cz: a candidate below it may have lost its digits to cancellation."""
+    cancel_bound: float = 0.0
+    """tau_cb: upper end of |golden| of the cancellation region."""
+
+    @property
+    def max_bound(self) -> float:
+        """Max gate: 10 tau."""
+        return MAX_OVER_MEAN * self.tau
+
+
+def _row(tau: int, small_bound: int, small_error: int, cancel: int) -> Tolerance:
+    """One row of the table, given as exponents of two."""
+    return Tolerance(2.0**tau, 2.0**tau, 2.0**small_bound, 2.0**small_error, 2.0**cancel, 2.0**cancel)
+
+
+_DEFAULTS: dict[DType, Tolerance] = {
+    DType.FLOAT16: _row(-10, -11, -16, -5),
+    DType.BFLOAT16: _row(-7, -8, -16, -3),
+    DType.FLOAT32: _row(-13, -14, -30, -8),
+    # The paper has no row for float64; the official checker uses the one of float32.
+    DType.FLOAT64: _row(-13, -14, -30, -8),
+    DType.HIFLOAT32: _row(-11, -12, -28, -8),
+    DType.FLOAT8_E4M3: _row(-3, -4, -6, -1),
+    DType.FLOAT8_E5M2: _row(-2, -3, -5, 0),
+}
+
+
+def default_tolerance(dtype: DType) -> Tolerance:
+    """The standard's row for `dtype`; exact for integers and bool. Raises EvaluatorError for a floating format without a row."""
+    if not dtype.is_floating:
+        return Tolerance(0.0, 0.0)
+    if dtype not in _DEFAULTS:
+        raise EvaluatorError(f"the precision standard has no thresholds for {dtype.value}", expected=", ".join(item.value for item in _DEFAULTS))
+    return _DEFAULTS[dtype]
+
+
+def tolerance_for(operator: Operator, output: str, dtype: DType) -> Tolerance:
+    """Effective thresholds of `output` of `operator` in `dtype`: the default row with the operator's own tau, if it declares one.
+
+    Regions keep the default bounds: a relaxed tau speaks about ordinary values. Raises EvaluatorError for a threshold that is no tolerance at all.
+    """
+    default = default_tolerance(dtype)
+    tau = operator.thresholds.get(dtype)
+    if tau is None:
+        return default
+    if not (math.isfinite(tau) and tau >= 0):
+        raise EvaluatorError(f"threshold {tau} for {dtype.value} is not a tolerance", where=f"{operator.name}: {output}", action="fix proto.yaml")
+    return Tolerance(float(tau), default.tau, default.small_bound, default.small_error, default.cancel_zero, default.cancel_bound)
+
+
+def lint_thresholds(operator: Operator, reasoned: Collection[DType] = ()) -> tuple[str, ...]:
+    """Complaints about an operator's thresholds: above the cap without a written reason (`reasoned`), or for a dtype that no output has."""
+    declared = {dtype for output in operator.outputs for dtype in output.dtypes}
+    complaints = []
+    for dtype, tau in operator.thresholds.items():
+        if dtype not in declared:
+            complaints.append(f"{operator.name}: threshold for {dtype.value}, which no output has")
+        cap = relaxation_cap(dtype)
+        if not tau <= cap and dtype not in reasoned:
+            complaints.append(f"{operator.name}: {dtype.value} threshold {tau:g} is above {cap:g} and desc.md gives no reason")
+    return tuple(complaints)
+
+
+def relaxation_cap(dtype: DType) -> float:
+    """Largest threshold that needs no written reason."""
+    return RELAXATION_CAP * default_tolerance(dtype).tau if dtype.is_floating else (0.0 if dtype is DType.BOOL else QUANTISED_TOLERANCE)

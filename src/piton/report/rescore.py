@@ -1,0 +1,92 @@
+"""Scores of a report, as pure functions of what it holds (D4): used when a report is made, and again whenever one is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from piton.core.finding import Finding, FindingKind
+from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.score import BASELINE_FLOOR_RATIO, CasePoints, ScoreProfile, hap, operator_score
+from piton.core.verdict import Cause, Verdict
+
+SCORING_FINDINGS = frozenset({FindingKind.TIME_BELOW_T_HW, FindingKind.BASELINE_RAISED, FindingKind.NO_ANCHOR, FindingKind.RELAXED_PASS})
+"""Findings that scoring makes; they are made anew each time."""
+_UNFINISHED = frozenset({Cause.FILTERED_OUT, Cause.INTERRUPTED})
+
+
+def score_report(report: Report) -> Report:
+    """The same report with HAP, scores, scoring findings, completeness and digest computed from its times, anchors and verdicts."""
+    profile = report.score_profile
+    operators = tuple(_score_operator(item, profile) for item in report.operators)
+    if any(case.outcome.verdict is Verdict.TAMPERED for item in operators for case in item.cases):
+        operators = tuple(item.model_copy(update={"score": 0.0}) for item in operators)  # D4: the submission gets 0
+    scored = report.model_copy(
+        update={
+            "operators": operators,
+            "level_scores": _level_scores(operators),
+            "total_score": _total([item.score for item in operators]),
+            "is_complete": report.is_complete and all(is_finished(case) for item in operators for case in item.cases),
+        }
+    )
+    return scored.model_copy(update={"result_digest": scored.canonical_digest()})
+
+
+def is_finished(case: CaseResult) -> bool:
+    """True when the case was evaluated, or needed no evaluation because its operator had failed."""
+    return not case.void and case.outcome.cause not in _UNFINISHED
+
+
+def score_case(case: CaseResult) -> CaseResult:
+    """The case with its HAP and the findings that scoring makes; a case that did not pass has neither."""
+    kept = tuple(finding for finding in case.findings if finding.kind not in SCORING_FINDINGS)
+    if case.void or case.outcome.verdict is not Verdict.PASSED:
+        return case.model_copy(update={"hap": None, "findings": kept})
+    scored = case.model_copy(update={"hap": None, "findings": (*kept, *_relaxed(case))})
+    if case.time is None or case.t_hw is None or case.t_baseline is None:
+        return scored.model_copy(update={"findings": (*scored.findings, _no_anchor(case))})
+    value = hap(case.time.value, case.t_hw.value_us, case.t_baseline.value_us)
+    findings = (*scored.findings, *_time_findings(case, value.is_below_t_hw, value.is_baseline_raised))
+    return scored.model_copy(update={"hap": value, "findings": findings})
+
+
+def _score_operator(item: OperatorResult, profile: ScoreProfile) -> OperatorResult:
+    cases = tuple(score_case(case) for case in item.cases)
+    if not all(is_finished(case) for case in cases):
+        return item.model_copy(update={"cases": cases, "score": None})
+    points = [CasePoints(verdict=case.outcome.verdict, hap=case.hap.ranked if case.hap else None) for case in cases]
+    return item.model_copy(update={"cases": cases, "score": operator_score(points, profile)})
+
+
+def _level_scores(operators: Sequence[OperatorResult]) -> dict[str, float | None]:
+    levels = sorted({item.level for item in operators})
+    return {str(level): _total([item.score for item in operators if item.level == level]) for level in levels}
+
+
+def _total(scores: Sequence[float | None]) -> float | None:
+    known = [score for score in scores if score is not None]
+    return sum(known) if len(known) == len(scores) else None
+
+
+def _relaxed(case: CaseResult) -> list[Finding]:
+    return [
+        Finding(
+            kind=FindingKind.RELAXED_PASS, message=f"output {check.name} was compared with tau {check.tau:g}, looser than the standard's {check.default_tau:g}"
+        )
+        for check in case.checks
+        if check.is_relaxed
+    ]
+
+
+def _no_anchor(case: CaseResult) -> Finding:
+    missing = [name for name, value in (("time", case.time), ("T_HW", case.t_hw), ("T_baseline", case.t_baseline)) if value is None]
+    return Finding(kind=FindingKind.NO_ANCHOR, message=f"no {' and no '.join(missing)}: the case earns no credit for speed")
+
+
+def _time_findings(case: CaseResult, is_below: bool, is_raised: bool) -> list[Finding]:
+    assert case.time is not None
+    assert case.t_hw is not None
+    assert case.t_baseline is not None
+    below = f"T_cand {case.time.value:.2f} us is below T_HW {case.t_hw.value_us:.2f} us: ranked as HAP 1 until a person has looked at it"
+    raised = f"T_baseline {case.t_baseline.value_us:.2f} us is below {BASELINE_FLOOR_RATIO} T_HW ({case.t_hw.value_us:.2f} us): raised to that for the score"
+    findings = [Finding(kind=FindingKind.TIME_BELOW_T_HW, message=below)] if is_below else []
+    return findings + ([Finding(kind=FindingKind.BASELINE_RAISED, message=raised)] if is_raised else [])

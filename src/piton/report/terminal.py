@@ -1,0 +1,78 @@
+"""The report as people read it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from piton.core.report import OperatorResult, Report
+from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary
+
+WIDTH = 160
+"""Columns of a rendering that does not go to a terminal."""
+
+
+def render_terminal(report: Report) -> RenderableType:
+    """Everything a developer wants to see after a run."""
+    found = columns(report)
+    parts = [part for item in report.operators for part in _operator(item, found)]
+    return Group(*parts, *_closing(report))
+
+
+def terminal_text(report: Report, width: int = WIDTH) -> str:
+    """The same without colours."""
+    console = Console(width=width, no_color=True, force_terminal=False)
+    with console.capture() as capture:
+        console.print(render_terminal(report))
+    return capture.get()
+
+
+def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
+    if item.compiled:
+        yield _table(item, found)
+    else:
+        yield Text(f"{item.operator}: not built", style="bold red")
+    for failure in failures(item):
+        yield _failure(failure)
+    for diagnostic in item.diagnostics[:5]:
+        yield Text(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}", style="dim")
+    for cases, text in findings(item):
+        yield Text(f"  finding ({cases}) {text}", style="yellow")
+    yield Text(f"{item.operator}: {summary(item)}\n", style="bold")
+
+
+def _table(item: OperatorResult, found: Columns) -> Table:
+    head = headers(found)
+    table = Table(title=item.operator, title_justify="left", title_style="bold")
+    table.add_column("case", justify="right")
+    table.add_column("size")
+    table.add_column("verdict", overflow="fold")
+    for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
+        table.add_column(escape(name), justify="right", overflow="fold")
+    table.add_column("limits: roof / kernel")
+    for line in (row(case, found) for case in listed(item)):
+        style = "green" if line.is_good else "red"
+        table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
+    return table
+
+
+def _failure(failure: Failure) -> Text:
+    lines = [f"  case {failure.case_id}: {failure.title}" + (f" at {failure.place}" if failure.place else "")]
+    lines += [f"    {text}" for text in (failure.message, failure.numbers) if text]
+    lines += [f"    {text}" for text in failure.worst]
+    lines += [f"    also {text}" for text in failure.others]
+    return Text("\n".join(lines), style="red")
+
+
+def _closing(report: Report) -> Iterator[RenderableType]:
+    for finding in report.findings:
+        yield Text(f"finding: {finding.message}", style="yellow")
+    levels = ", ".join(f"level {level}: {score_text(score)}" for level, score in report.level_scores.items())
+    yield Text(f"{report.submission} on {report.target}: total {score_text(report.total_score)} ({levels}); score profile {report.score_profile.value}")
+    if not report.is_complete:
+        yield Text("incomplete: this report does not rank", style="yellow")
+    yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")

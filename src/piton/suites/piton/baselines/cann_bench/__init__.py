@@ -1,0 +1,17 @@
+"""Operators of the baseline submission; `torch.ops.cann_bench.<operator>` works as well."""
+
+import torch
+
+from . import _C  # type: ignore[attr-defined]  # noqa: F401 - compiled; loading it registers the operators
+
+
+def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
+    """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
+    return y
+
+
+def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
+    """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
+    return y

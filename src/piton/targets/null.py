@@ -1,0 +1,239 @@
+"""The null target: a complete fake that needs no compiler and no processes, for tests of everything around a target.
+
+Problem: pipeline, report and command line have to be tested on every path, including failures that are hard to bring about.
+Approach: a submission carries `null.yaml`, a script that says for each operator what its build does and for each case what the call computes, how long it takes
+and what goes wrong. What is computed is chosen from `COMPUTE` by name: nothing of a submission is executed.
+Limits: times are the script's own words; it scores nothing that is real.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from piton.core.canonical import digest
+from piton.core.dtype import DType
+from piton.core.errors import EvaluatorError, FormatError
+from piton.core.execution import Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
+from piton.core.finding import Finding, FindingKind
+from piton.core.hardware import Figure, Hardware, Peaks
+from piton.core.measurement import Measurement, Provenance
+from piton.core.operator import Frozen, Operator
+from piton.core.protocols import Runner
+from piton.core.submission import Submission
+from piton.core.verdict import Cause, Place, outcome
+
+SCRIPT = "null.yaml"
+NAME = "null"
+_CLOCK_HZ = 1_000_000_000
+_SOURCE = "the null target"
+
+Array = NDArray[np.float64]
+COMPUTE: dict[str, Callable[[Array], Array]] = {
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+    "copy": np.copy,
+    "zeros": np.zeros_like,
+    "double": lambda x: 2.0 * x,
+    "wrong_by_little": lambda x: np.exp(x) * 1.02,
+}
+"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype."""
+
+
+class ScriptedCall(Frozen):
+    """What the call of one case does."""
+
+    compute: str = "copy"
+    time_us: float = Field(default=10.0, gt=0)
+    causes: tuple[Cause, ...] = ()
+    """Failures found in this call; a call with one has no time, and no outputs unless `keeps_outputs`."""
+    keeps_outputs: bool = False
+    message: str = ""
+    place: Place = Place()
+    numbers: dict[str, float | int | str] = Field(default_factory=dict)
+    findings: tuple[FindingKind, ...] = ()
+    shape: tuple[int, ...] | None = None
+    """Claimed shape of the output."""
+    dtype_name: str = ""
+    """Claimed type of the output."""
+    outputs: int = Field(default=1, ge=0, le=4)
+    wait_s: float = Field(default=0.0, ge=0, le=600)
+    """The call takes this long, or until the session is closed."""
+    evaluator_error: str = ""
+    """We could not evaluate, with this message."""
+
+
+class ScriptedOperator(Frozen):
+    """What one operator does."""
+
+    build: Cause | None = None
+    """Cause of a failed build."""
+    build_message: str = ""
+    default: ScriptedCall = ScriptedCall()
+    cases: dict[str, ScriptedCall] = Field(default_factory=dict)
+
+
+class Script(Frozen):
+    """null.yaml."""
+
+    operators: dict[str, ScriptedOperator] = Field(default_factory=dict)
+
+    def call(self, operator: str, case_id: str) -> ScriptedCall:
+        """The script of one case."""
+        found = self.operators.get(operator, ScriptedOperator())
+        return found.cases.get(case_id, found.default)
+
+
+def read_script(root: Path) -> Script:
+    """The script of the submission in `root`, an empty one when it has none. Raises FormatError for a wrong one."""
+    path = root / SCRIPT
+    if not path.is_file():
+        return Script()
+    try:
+        return Script.model_validate(yaml.safe_load(path.read_text()) or {})
+    except (yaml.YAMLError, ValidationError) as error:
+        raise FormatError("the script of the null target is wrong", where=str(path), found=str(error)) from None
+
+
+class NullToolchain:
+    """Builds nothing, or fails as scripted."""
+
+    def missing(self) -> tuple[str, ...]:
+        """Nothing is ever missing."""
+        return ()
+
+    def prepare(self, runner: Runner) -> None:
+        """Nothing to prepare."""
+
+    def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
+        """`Build` with the folder of the submission as its package, or the scripted failure."""
+        scripted = read_script(Path(submission.root)).operators.get(operator.name, ScriptedOperator())
+        key = digest([submission.digest(), operator.name])
+        if scripted.build is None:
+            return Build(operator=operator.name, artifacts={"package": submission.root}, key=key)
+        failure = outcome(scripted.build, scripted.build_message or "scripted failure", place=Place(file=SCRIPT, line=1))
+        return Build(operator=operator.name, outcome=failure, diagnostics=(Diagnostic(file=SCRIPT, line=1, message=failure.message),), key=key)
+
+
+class NullSession:
+    """Plays the script of one operator."""
+
+    def __init__(self, script: Script, operator: Operator) -> None:
+        self._script = script
+        self._operator = operator
+        self._closed = threading.Event()
+
+    def call(self, call: CaseCall) -> Execution:
+        """Do what the script says for this case. Raises EvaluatorError when it says so, or when the session was closed."""
+        scripted = self._script.call(self._operator.name, call.case_id)
+        if self._closed.wait(scripted.wait_s):
+            raise EvaluatorError("the session is closed", where=f"{self._operator.name}/{call.case_id}")
+        if scripted.evaluator_error:
+            raise EvaluatorError(scripted.evaluator_error, where=f"{self._operator.name}/{call.case_id}")
+        return play(scripted, call)
+
+    def close(self) -> None:
+        """End a call in progress; later calls fail."""
+        self._closed.set()
+
+
+class NullDevice:
+    """Opens scripted sessions."""
+
+    def missing(self) -> tuple[str, ...]:
+        """Nothing is ever missing."""
+        return ()
+
+    def open(self, submission: Submission, operator: Operator, build: Build, runner: Runner) -> NullSession:
+        """A session that plays the submission's script."""
+        return NullSession(read_script(Path(submission.root)), operator)
+
+
+class NullTarget:
+    """Implements core.protocols.Target."""
+
+    name = NAME
+    provenance = Provenance.SIMULATED
+
+    def __init__(self, hardware: Hardware | None = None) -> None:
+        """`hardware` decides the anchors; by default a made-up chip."""
+        self.hardware = hardware or null_hardware()
+        self.toolchain = NullToolchain()
+        self.device = NullDevice()
+
+
+def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
+    """The execution that `scripted` describes."""
+    outcomes = tuple(outcome(cause, scripted.message, place=scripted.place, **scripted.numbers) for cause in scripted.causes)
+    findings = tuple(Finding(kind=kind, message="scripted", place=scripted.place) for kind in scripted.findings)
+    if outcomes and not scripted.keeps_outputs:
+        return Execution(outcomes=outcomes, findings=findings)
+    return Execution(
+        outputs=() if call.is_timing_only else tuple(_output(scripted, call.tensors[0]) for _ in range(scripted.outputs)),
+        outcomes=outcomes,
+        launches=(_launch(scripted.time_us),),
+        time=None if outcomes else Measurement(samples=(scripted.time_us,), provenance=Provenance.SIMULATED, method="scripted"),
+        findings=findings,
+    )
+
+
+def _output(scripted: ScriptedCall, source: TensorArgument) -> OutputBuffer:
+    shape = source.shape if scripted.shape is None else scripted.shape
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    data = memoryview(_compute(scripted.compute, source).tobytes())
+    return OutputBuffer("", shape, scripted.dtype_name or source.dtype.value, strides, is_on_device=True, data=data)
+
+
+def _compute(name: str, source: TensorArgument) -> NDArray[np.generic]:
+    if name not in COMPUTE:
+        raise EvaluatorError(f"the null target computes no {name!r}", expected=", ".join(COMPUTE), where=SCRIPT)
+    dtype = np.dtype(ml_dtypes.bfloat16) if source.dtype is DType.BFLOAT16 else np.dtype(source.dtype.value)
+    assert source.data is not None  # only timing runs come without data, and they have no outputs
+    with np.errstate(all="ignore"):
+        return COMPUTE[name](np.frombuffer(source.data, dtype=dtype).astype(np.float64)).astype(dtype)
+
+
+def _launch(time_us: float) -> LaunchRecord:
+    cycles = round(time_us * 1e-6 * _CLOCK_HZ)
+    busy = {"v": cycles // 2, "mte2": cycles // 4, "mte3": cycles // 4}
+    return LaunchRecord(
+        kernel="scripted", blocks=1, cycles=cycles, time_us=time_us, instructions=1, busy_cycles=busy, stall_cycles={}, gm_read_bytes=0, gm_written_bytes=0
+    )
+
+
+def null_hardware() -> Hardware:
+    """A made-up chip with round figures."""
+    return Hardware(
+        name=NAME,
+        arch="none",
+        clock_hz=_figure(_CLOCK_HZ),
+        cores_aic=1,
+        cores_aiv=1,
+        memory_bytes={"ub": _figure(1 << 18)},
+        convention=_peaks(),
+        silicon=_peaks(),
+    )
+
+
+def _peaks() -> Peaks:
+    return Peaks(
+        hbm_read_bytes_per_s=_figure(1e12),
+        hbm_write_bytes_per_s=_figure(1e12),
+        l2_write_bytes_per_s=_figure(4e12),
+        l2_bytes=_figure(1e8),
+        cube_flops={"float16": _figure(1e14)},
+        vector_lanes_per_s={"float32": _figure(5e12), "float16": _figure(1e13)},
+        floor_us=_figure(1.0),
+    )
+
+
+def _figure(value: float) -> Figure:
+    return Figure(value=value, source=_SOURCE)

@@ -1,0 +1,54 @@
+"""Targets by name. A new target is one folder or file beside this one and one row here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from piton.core.errors import UsageError
+from piton.core.hardware import Hardware
+from piton.core.protocols import Target
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One target: the hardware file it obeys and what opens it."""
+
+    hardware: str
+    opener: str
+    """`module:function(name, hardware, chip_table, cache_dir) -> Target`; imported only when the target is used."""
+
+
+_VNPU = "piton.targets.vnpu.target:open_vnpu"
+_TARGETS = {
+    "ascend910b2-sim": _Row("ascend910b2", _VNPU),
+    "ascend910b1-sim": _Row("ascend910b1", _VNPU),
+}
+DEFAULT_TARGET = "ascend910b2-sim"
+
+
+def target_names() -> tuple[str, ...]:
+    """Every target that can be asked for."""
+    return tuple(_TARGETS)
+
+
+def hardware_name(target: str) -> str:
+    """Name of the hardware file whose figures the target obeys. Raises UsageError for an unknown target."""
+    return _row(target).hardware
+
+
+def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: str) -> Target:
+    """The target of that name on `hardware`; `chip_table` is its flat form for an engine (catalog.hardware.flat_table).
+
+    Raises UsageError for an unknown name.
+    """
+    module, _, function = _row(name).opener.partition(":")
+    opener: Callable[[str, Hardware, str, str], Target] = getattr(importlib.import_module(module), function)
+    return opener(name, hardware, chip_table, cache_dir)
+
+
+def _row(name: str) -> _Row:
+    if name not in _TARGETS:
+        raise UsageError("no such target", expected=" or ".join(_TARGETS), found=name)
+    return _TARGETS[name]

@@ -1,0 +1,180 @@
+"""Runs of g++ through the sandbox, each result kept by content.
+
+A step is one compile or link. Its key is made of what decides its result: inputs, headers, flags, compiler. Its command writes into a working folder, the only
+one it may write to; the result is then copied into the store.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from piton.core.canonical import digest, digest_bytes
+from piton.core.errors import TargetUnavailableError
+from piton.core.protocols import Limits, ProcessJob, Role, Runner
+from piton.targets.vnpu.store import Store
+
+OLDEST = (10, 0)
+"""First g++ with everything the headers need (C++17 with `auto` template parameters, C++20 for torch's headers)."""
+APT_LINE = "apt-get install g++ python3-dev"
+PLAIN_OUTPUT = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-fmessage-length=0")
+"""One line per message, the same for every version of g++."""
+STEP_LIMITS = Limits(wall_s=180.0, cpu_s=240, memory_bytes=6 << 30, file_bytes=2 << 30, processes=64)
+"""Bounds of one compile or link; the largest step of ours, the precompiled torch header, takes about 25 s and 1.5 GiB."""
+PARALLEL = 2
+"""Compiles at a time; each may take 1.5 GiB."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A g++ by path and version."""
+
+    program: str
+    version: str
+
+    @property
+    def is_recent(self) -> bool:
+        """At least `OLDEST`."""
+        numbers = [int(number) for number in re.findall(r"\d+", self.version)[:2]]
+        return tuple(numbers) >= OLDEST
+
+
+def find_compiler() -> Compiler | None:
+    """The g++ on the path, or None."""
+    program = shutil.which("g++")
+    if program is None:
+        return None
+    answer = subprocess.run([program, "-dumpfullversion", "-dumpversion"], capture_output=True, text=True, timeout=30, check=False)
+    return Compiler(program, answer.stdout.strip() or "0")
+
+
+def vector_flags() -> tuple[str, ...]:
+    """Instruction sets of this CPU that make the engine fast; results do not depend on them."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return ()
+    try:
+        text = Path("/proc/cpuinfo").read_text("ascii", errors="replace")
+    except OSError:
+        return ()
+    match = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    present = set(match[1].split()) if match else set()
+    return ("-mavx2", "-mf16c") if {"avx2", "f16c"} <= present else ()
+
+
+def tree_digest(*folders: Path) -> str:
+    """Digest of every file below `folders`, by relative path and content."""
+    files = [(str(path.relative_to(folder)), digest_bytes(path.read_bytes())) for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return digest(files)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command that makes one file."""
+
+    name: str
+    """File name of the result, such as `add_kernel.device.o`."""
+    arguments: tuple[str, ...]
+    """After the program; the result's path is appended as `-o`."""
+    key: str
+    readable: tuple[str, ...] = ()
+    """Folders and files it reads beyond the system's and Piton's own."""
+    is_acceptable: Callable[[str], bool] = lambda _output: True
+    """Judges the output of a command that succeeded; what it refuses is not kept."""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The made file, or why there is none."""
+
+    path: str
+    """Empty when the step failed."""
+    output: str = ""
+    is_timed_out: bool = False
+    is_cached: bool = False
+    is_skipped: bool = False
+    """Not tried, since another step had failed."""
+
+
+class Workshop:
+    """Runs steps for one build; `folder` is where commands write."""
+
+    def __init__(self, compiler: Compiler, store: Store, runner: Runner, folder: Path) -> None:
+        self._compiler = compiler
+        self._store = store
+        self._runner = runner
+        self._folder = folder
+
+    @property
+    def kept_in(self) -> Path:
+        """Folder of the store."""
+        return self._store.root
+
+    def make(self, step: Step) -> StepResult:
+        """The result of `step`, from the store or made now."""
+        kept = f"steps/{step.key}/{step.name}"
+        with self._store.lock(step.key):
+            found = self._store.find(kept)
+            if found is not None:
+                return StepResult(str(found), is_cached=True)
+            return self._run(step, kept)
+
+    def put_beside(self, made: str, source: Path) -> str:
+        """Path of a copy of `source` in the folder of a kept result."""
+        return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
+
+    def make_all(self, steps: Sequence[Step], progress: Callable[[str], None] = lambda _text: None) -> list[StepResult]:
+        """Results in the order of `steps`, a few made at a time; after a failure none is begun. `progress` is told of each that was made now."""
+        failed = threading.Event()
+
+        def make(step: Step) -> StepResult:
+            result = StepResult("", is_skipped=True) if failed.is_set() else self.make(step)
+            if not result.path:
+                failed.set()
+            return result
+
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            results = []
+            for step, result in zip(steps, pool.map(make, steps), strict=True):
+                results.append(result)
+                if result.path and not result.is_cached:
+                    progress(f"built {step.name} ({len(results)} of {len(steps)})")
+            return results
+
+    def _run(self, step: Step, kept: str) -> StepResult:
+        place = self._folder / step.key
+        place.mkdir(parents=True, exist_ok=True)
+        made = place / step.name
+        result = self._runner.run(self._job(step, place, made))
+        output = result.stdout + result.stderr
+        if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
+            return StepResult("", output, is_timed_out=result.is_timed_out)
+        path = self._store.keep(made, kept)
+        shutil.rmtree(place, ignore_errors=True)
+        return StepResult(str(path), output)
+
+    def _job(self, step: Step, place: Path, made: Path) -> ProcessJob:
+        return ProcessJob(
+            role=Role.BUILD,
+            argv=(self._compiler.program, *step.arguments, "-o", str(made)),
+            cwd=str(place),
+            readable=(*step.readable, str(self._store.root)),
+            writable=(str(place),),
+            environment={"LC_ALL": "C"},
+            limits=STEP_LIMITS,
+        )
+
+
+def required(results: Sequence[StepResult]) -> list[str]:
+    """Paths of results of our own sources. Raises TargetUnavailableError with the words of the first that could not be made."""
+    failed = next((result for result in results if not result.path and not result.is_skipped), None)
+    if failed is not None:
+        found = "out of time" if failed.is_timed_out else failed.output.strip()[-2000:]
+        raise TargetUnavailableError("the virtual NPU could not be built", found=found, action="`piton doctor` says what is missing")
+    return [result.path for result in results]

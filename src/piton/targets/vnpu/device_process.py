@@ -1,0 +1,160 @@
+"""The device process as the parent sees it: requests, answers, and its end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from piton.core.errors import EvaluatorError
+from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
+from piton.targets.vnpu import wire
+from piton.targets.vnpu.log import CallLog
+from piton.targets.vnpu.wire import Type
+
+REQUEST_S = 60.0
+"""Bound of a request that is answered at once unless a launch is in progress."""
+_END_S = 5.0
+
+
+@dataclass(frozen=True)
+class LastWords:
+    """What a dying device process told."""
+
+    signal: int
+    address: int
+    is_raw_store: bool
+    kernel: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the allocation table says about a range of device memory."""
+
+    is_live: bool
+    address: int
+    nbytes: int
+    is_host_made: bool
+    is_mutable: bool
+    first_undefined: int
+    """Address of the first byte that holds no data; the end of the range when there is none."""
+    first_unstored: int
+    """Address of the first byte that no kernel stored; the end of the range when there is none."""
+
+
+class DeviceGoneError(Exception):
+    """The device process has ended; `words` are its last, if it had time for any."""
+
+    def __init__(self, words: LastWords | None) -> None:
+        super().__init__("device process ended")
+        self.words = words
+
+
+class DeviceBusyError(Exception):
+    """The device did not answer in time: a launch is in progress."""
+
+
+@dataclass(frozen=True)
+class DeviceProgram:
+    """What to start: the executable, its device library, and the descriptors it is given."""
+
+    executable: str
+    library: str
+    memfd: int
+    host_channel: socket.socket
+    """The device's end of its channel to the host process; closed here once the process has it."""
+    limits: Limits
+
+
+class DeviceProcess:
+    """A running `vnpu-device`."""
+
+    def __init__(self, program: DeviceProgram, runner: Runner) -> None:
+        """Start it and wait until it is ready. Raises EvaluatorError when it does not start."""
+        self._channel, theirs = socket.socketpair()
+        with theirs, program.host_channel:
+            self._process = _start(program, theirs, runner)
+        self._expect_ready()
+
+    def configure(self, *, auto_sync: bool, is_timing_only: bool, budget_cycles: int, memory_bytes: int, chip_table: str) -> None:
+        """Options of the next case. Raises EvaluatorError when the chip's table is not accepted."""
+        table = chip_table.encode()
+        self._ask(Type.CONFIGURE, struct.pack("<BBQQI", auto_sync, is_timing_only, budget_cycles, memory_bytes, len(table)) + table)
+
+    def begin_case(self) -> None:
+        """Forget every allocation; the second-level cache is cold."""
+        self._ask(Type.BEGIN_CASE)
+
+    def allocate(self, nbytes: int, *, is_mutable: bool, is_defined: bool) -> int:
+        """Address of a new allocation of the parent's; 0 when there is no room."""
+        (address,) = struct.unpack("<Q", self._ask(Type.ALLOCATE, struct.pack("<QBB", nbytes, is_mutable, is_defined)))
+        return int(address)
+
+    def begin_call(self, copy_allowance_bytes: int) -> None:
+        """From here on launches and copies are accepted."""
+        self._ask(Type.BEGIN_CALL, struct.pack("<Q", copy_allowance_bytes))
+
+    def end_call(self, timeout_s: float = REQUEST_S) -> CallLog:
+        """From here on nothing changes any more; what happened since `begin_call`."""
+        text = self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace")
+        try:
+            return CallLog.model_validate(json.loads(text))
+        except (ValueError, ValidationError) as error:
+            raise EvaluatorError("the device process sent a log that cannot be read", found=str(error)) from None
+
+    def describe(self, address: int, nbytes: int) -> Description:
+        """What the allocation table says about [address, address + nbytes)."""
+        body = self._ask(Type.DESCRIBE, struct.pack("<QQ", address, nbytes))
+        live, start, size, is_host, is_mutable, undefined, unstored = wire.DESCRIPTION.unpack(body)
+        return Description(bool(live), start, size, bool(is_host), bool(is_mutable), undefined, unstored)
+
+    def close(self) -> ProcessResult:
+        """End the process."""
+        self._channel.close()
+        return self._process.wait(0.0) or self._process.kill()
+
+    def _ask(self, kind: Type, body: bytes = b"", timeout_s: float = REQUEST_S) -> bytes:
+        try:
+            wire.send_frame(self._channel, kind, body)
+        except wire.ChannelClosedError:
+            pass  # its last words may still be waiting to be read
+        answer, content = self._receive(timeout_s)
+        if answer == Type.REFUSED:
+            raise EvaluatorError("the device process refused a request", found=content[4:].decode(errors="replace"), where=kind.name.lower())
+        return content
+
+    def _receive(self, timeout_s: float) -> tuple[int, bytes]:
+        try:
+            kind, body = wire.receive_frame(self._channel, timeout_s)
+        except wire.ChannelClosedError:
+            raise DeviceGoneError(None) from None
+        except wire.ChannelTimeoutError:
+            raise DeviceBusyError from None
+        if kind == Type.DIED:
+            raise DeviceGoneError(_last_words(body))
+        return kind, body
+
+    def _expect_ready(self) -> None:
+        try:
+            kind, body = self._receive(REQUEST_S)
+        except (DeviceGoneError, DeviceBusyError):
+            result = self.close()
+            raise EvaluatorError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
+        if kind != Type.READY or struct.unpack("<I", body)[0] != wire.VERSION:
+            raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
+
+
+def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner) -> RunningProcess:
+    numbers = (program.memfd, theirs.fileno(), program.host_channel.fileno())
+    argv = (program.executable, *(str(number) for number in numbers), program.library)
+    job = ProcessJob(Role.DEVICE, argv, cwd="/", readable=(program.executable, program.library), pass_fds=numbers, limits=program.limits)
+    return runner.start(job)
+
+
+def _last_words(body: bytes) -> LastWords:
+    signal, address, is_raw_store, length = wire.DIED.unpack_from(body)
+    name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
+    return LastWords(signal, address, bool(is_raw_store), name)

@@ -1,0 +1,65 @@
+"""All that one call left behind, put together: outcomes in the order of what explains what, the time, the findings."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from piton.core.execution import OutputBuffer
+from piton.core.finding import Finding, FindingKind
+from piton.core.measurement import Measurement, Provenance
+from piton.core.verdict import Cause, Outcome, outcome
+from piton.targets.vnpu.device_process import LastWords
+from piton.targets.vnpu.judge import Judged
+from piton.targets.vnpu.log import CallLog
+
+_CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
+"""How host code reacts to a device that stopped or refused; the reason is reported instead."""
+
+
+def gather(failures: Sequence[Outcome], log: CallLog, judged: Sequence[Judged], root: str) -> list[Outcome]:
+    """Every outcome of one call; `root` is the submission's folder."""
+    reasons = log.outcomes(root) + _modified(log)
+    own = [item for item in failures if not (reasons and item.cause in _CONSEQUENCES)]
+    unlaunched = [] if failures or log.has_kernel or log.is_cut else _no_kernel([item.buffer for item in judged])
+    return [*own, *reasons, *unlaunched, *(found for item in judged for found in item.outcomes)]
+
+
+def measured(log: CallLog, clock_hz: float) -> Measurement | None:
+    """The simulated time of the call, launches and device copies together; None when the device did nothing."""
+    if log.total_cycles == 0:
+        return None
+    method = f"replay of {log.launch_count} launches and device copies, second-level cache cold, {clock_hz / 1e6:g} MHz"
+    return Measurement(samples=(log.total_cycles / clock_hz * 1e6,), provenance=Provenance.SIMULATED, method=method)
+
+
+def findings_of(log: CallLog, root: str) -> list[Finding]:
+    """What the engine found, and copies that were priced."""
+    copies = sum(launch.is_copy for launch in log.launches)
+    if not copies:
+        return log.findings(root)
+    message = f"{copies} device copies of {log.device_to_device_bytes} bytes in all were made by the framework and are part of the time"
+    return [*log.findings(root), Finding(kind=FindingKind.COPY_PRICED, message=message, occurrences=copies)]
+
+
+def how_the_device_ended(words: LastWords | None) -> Outcome:
+    """The outcome of a call during which the device process ended."""
+    if words is None:
+        return outcome(Cause.DEVICE_SIGNAL, "the device process ended without a word: device code ended it, or it ran out of memory")
+    where = f" in kernel {words.kernel}" if words.kernel else ""
+    if words.is_raw_store:
+        text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue"
+        return outcome(Cause.RAW_GM_STORE, text, fault_address=f"{words.address:#x}", kernel=words.kernel)
+    text = f"device code was ended by {signal.Signals(words.signal).name}{where} at address {words.address:#x}"
+    return outcome(Cause.DEVICE_SIGNAL, text, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
+
+
+def _modified(log: CallLog) -> list[Outcome]:
+    """Inputs that a kernel stored to although the engine let it pass."""
+    return [outcome(Cause.INPUT_MODIFIED, f"the input at {address:#x} was stored to", address=f"{address:#x}") for address in log.modified_inputs]
+
+
+def _no_kernel(outputs: Sequence[OutputBuffer]) -> list[Outcome]:
+    if not any(0 not in output.shape for output in outputs):
+        return []
+    return [outcome(Cause.NO_KERNEL_LAUNCHED, "the outputs came about without any kernel of the submission")]

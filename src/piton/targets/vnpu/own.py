@@ -1,0 +1,162 @@
+"""What Piton brings itself and builds once per machine: the engine, the torch device, and the precompiled torch header."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+
+from piton.core.canonical import digest, digest_bytes
+from piton.core.errors import TargetUnavailableError
+from piton.core.hardware import Hardware
+from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest, vector_flags
+
+TORCH_HEADER = "piton_torch.h"
+ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", *PLAIN_OUTPUT)
+"""No contraction: two instructions of a kernel never become one rounding."""
+HOST_FLAGS = ("-std=c++20", "-O1", "-fPIC", *PLAIN_OUTPUT)
+"""C++20 because torch's headers ask for it; host code of a submission is never what is measured."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Piton's own C++ sources."""
+
+    root: Path
+
+    @property
+    def include(self) -> Path:
+        """Headers of the device language and the seams."""
+        return self.root / "include"
+
+    @property
+    def seams(self) -> Path:
+        """The headers that the engine and the host library share with submissions: all that they include of `include`."""
+        return self.include / "vnpu"
+
+    @property
+    def shims(self) -> Path:
+        """Headers that stand in for torch_npu and the vendor's host libraries."""
+        return self.include / "host"
+
+    @property
+    def engine(self) -> Path:
+        """Sources of vnpu-device."""
+        return self.root / "engine"
+
+    @property
+    def host(self) -> Path:
+        """Sources of libpiton_npu.so."""
+        return self.root / "host"
+
+
+def torch_folder() -> Path | None:
+    """Folder of the installed torch if it has C++ headers; found without importing it."""
+    spec = importlib.util.find_spec("torch")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    folder = Path(folders[0]) if folders else None
+    return folder if folder and (folder / "include" / "ATen" / "ATen.h").is_file() else None
+
+
+def python_include() -> Path | None:
+    """Folder of Python.h, or None."""
+    folder = Path(sysconfig.get_paths()["include"])
+    return folder if (folder / "Python.h").is_file() else None
+
+
+@dataclass(frozen=True)
+class OwnParts:
+    """Where everything is that a submission's build needs; the three products are empty until `made`."""
+
+    paths: Paths
+    compiler: Compiler
+    torch: Path
+    python: Path
+    arch: int
+    """Number of the compiler's architecture, such as 2201."""
+    host_library: str = ""
+    device_program: str = ""
+    torch_header: str = ""
+    """`piton_torch.h` with its precompiled form beside it."""
+
+    @staticmethod
+    def locate(paths: Paths, hardware: Hardware) -> OwnParts:
+        """Find the compiler and the headers. Raises TargetUnavailableError for what is missing."""
+        compiler, torch, python = find_compiler(), torch_folder(), python_include()
+        if compiler is None or torch is None or python is None:
+            raise TargetUnavailableError("the virtual NPU cannot be built here", expected="g++, Python.h and torch's headers", action=APT_LINE)
+        numbers = re.findall(r"\d+", hardware.arch)
+        return OwnParts(paths, compiler, torch, python, arch=int(numbers[-1]) if numbers else 0)
+
+    @cached_property
+    def headers_digest(self) -> str:
+        """Identity of every header a submission is compiled against."""
+        return digest([tree_digest(self.paths.include), metadata.version("torch"), str(self.python)])
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """Every identifier in our headers but those in comments: a name that an error points at and that is here is no missing API."""
+        texts = (re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.DOTALL) for path in sorted(self.paths.include.rglob("*.h")))
+        return frozenset(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
+
+    def system_includes(self) -> tuple[str, ...]:
+        """Our headers before everybody's, then torch's and Python's, all without their warnings."""
+        torch_include = self.torch / "include"
+        folders = (self.paths.shims, self.paths.include, torch_include, torch_include / "torch" / "csrc" / "api" / "include", self.python)
+        return tuple(part for folder in folders for part in ("-isystem", str(folder)))
+
+    def torch_libraries(self) -> tuple[str, ...]:
+        """Link arguments for torch's libraries, which are loaded already when the result is."""
+        folder = self.torch / "lib"
+        return (f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-ltorch_python", "-ltorch_cpu", "-ltorch", "-lc10")
+
+    def made(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
+        """The same with the three products built. Raises TargetUnavailableError with the compiler's words when one cannot be."""
+        header, engine, host = self._torch_header_step(), self._engine_steps(), self._host_steps()
+        compiles = [header, *engine, *host]
+        progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
+        made = required(workshop.make_all(compiles, progress))
+        engine_objects, host_objects = made[1 : 1 + len(engine)], made[1 + len(engine) :]
+        links = [self._device_link(engine_objects), self._host_link(host_objects)]
+        device_program, host_library = required(workshop.make_all(links, progress))
+        torch_header = workshop.put_beside(made[0], self.paths.shims / TORCH_HEADER)
+        return replace(self, device_program=device_program, host_library=host_library, torch_header=torch_header)
+
+    def _engine_steps(self) -> list[Step]:
+        flags = (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
+        return self._unit_steps(self.paths.engine, flags)
+
+    def _host_steps(self) -> list[Step]:
+        return self._unit_steps(self.paths.host, (*HOST_FLAGS, "-I", str(self.paths.host), *self.system_includes()))
+
+    def _torch_header_step(self) -> Step:
+        arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
+        return self._own_step(f"{TORCH_HEADER}.gch", arguments, [digest_bytes((self.paths.shims / TORCH_HEADER).read_bytes())])
+
+    def _device_link(self, objects: list[str]) -> Step:
+        """`-rdynamic`, so that device libraries find the engine's functions in it."""
+        return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
+
+    def _host_link(self, objects: list[str]) -> Step:
+        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
+        return self._own_step("libpiton_npu.so", arguments, objects)
+
+    def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:
+        units = sorted(folder.rglob("*.cpp"))
+        if not units:
+            raise TargetUnavailableError("Piton's own C++ sources are missing", expected=f"C++ files in {folder}", action="reinstall Piton")
+        shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in sorted(folder.parent.rglob("*.h")))]
+        return [self._own_step(_object_name(unit, folder), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
+
+    def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:
+        key = digest([name, arguments, inputs, self.compiler.version, metadata.version("torch")])
+        return Step(name, arguments, key, readable=(str(self.paths.root), str(self.torch), str(self.python)))
+
+
+def _object_name(unit: Path, folder: Path) -> str:
+    return f"{unit.relative_to(folder).as_posix().replace('/', '-')}.o"

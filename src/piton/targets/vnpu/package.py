@@ -1,0 +1,48 @@
+"""The importable package of a built operator: the submission's Python files with the built module beside them."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+from piton.core.submission import Submission
+
+DEFAULT_MODULE = "_C"
+"""Name of the extension module in CANN Bench's direct-launch layout."""
+_SKIPPED = (".so", ".pyc", ".pyd")
+
+
+def module_name(submission: Submission) -> str:
+    """Name of the extension module: what the package imports from itself and does not contain, else `_C`."""
+    package = submission.manifest.package
+    present = {Path(item.path).stem for item in submission.files if item.path.startswith(f"{package}/") and item.path.endswith(".py")}
+    wanted = [name for name in _own_imports(Path(submission.root) / package / "__init__.py") if name not in present]
+    return DEFAULT_MODULE if not wanted or DEFAULT_MODULE in wanted else wanted[0]
+
+
+def _own_imports(init: Path) -> list[str]:
+    """Names that `__init__` imports with `from . import name`; empty when it cannot be read or parsed."""
+    try:
+        tree = ast.parse(init.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is None]
+    return [alias.name for node in imports for alias in node.names]
+
+
+def assemble_package(submission: Submission, library: Path, module: str, folder: Path) -> Path:
+    """Write the package below `folder`, which is then what belongs on `sys.path`."""
+    package = submission.manifest.package
+    shutil.rmtree(folder, ignore_errors=True)
+    target = folder / package
+    target.mkdir(parents=True)
+    for item in submission.files:
+        if item.path.startswith(f"{package}/") and not item.path.endswith(_SKIPPED):
+            copy = folder / item.path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path(submission.root) / item.path, copy)
+    if not (target / "__init__.py").is_file():
+        (target / "__init__.py").write_text(f"from . import {module}\n", "utf-8")
+    shutil.copyfile(library, target / f"{module}.abi3.so")
+    return folder

@@ -1,0 +1,154 @@
+"""Turn launches `kernel<<<blocks, l2, stream>>>(arguments)` into C++ that an ordinary compiler reads.
+
+Problem: the launch syntax is an extension of the vendor's compiler.
+Approach: a tokenizer that knows comments, strings, raw strings and numbers finds each `<<<`, takes the kernel's name before it (qualified, with template
+arguments, pasted in a macro) and the `>>>` that ends the configuration, and replaces three pieces of text: `PITON_LAUNCH(kernel)(configuration)(arguments)`.
+Nothing else moves, so that every line keeps its number.
+Limits: no preprocessing, so that a launch whose `<<<` comes out of a macro is not seen. What does not have the form of a launch stays as it is: the compiler
+then reports it in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""
+    (?P<skip>\s+|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
+    |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?\)(?P=delimiter)")
+    |(?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
+    |(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_.])*)
+    |(?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])*')
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<scope>::|\#\#)
+    |(?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch found in a source; offsets into its text."""
+
+    kernel_start: int
+    open_start: int
+    close_start: int
+    close_end: int
+
+
+def rewrite(text: str, path: str) -> str:
+    """`text` with its launches rewritten, after a `#line` directive that names `path` (as diagnostics shall show it)."""
+    return f'#line 1 "{_escaped(path)}"\n{_replaced(text, find_launches(text))}'
+
+
+def find_launches(text: str) -> list[Launch]:
+    """Every launch of `text`, in order."""
+    tokens = _tokens(text)
+    launches: list[Launch] = []
+    index = 0
+    while index + 2 < len(tokens):
+        launch = _launch_at(tokens, index) if _is_triple(tokens, index, "<") else None
+        if launch is None:
+            index += 1
+            continue
+        launches.append(launch)
+        index += 3
+    return launches
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = (_Token(match.lastgroup or "other", match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text))
+    return [token for token in found if token.kind != "skip"]
+
+
+def _launch_at(tokens: list[_Token], index: int) -> Launch | None:
+    first = _kernel_start(tokens, index - 1)
+    close = _configuration_end(tokens, index + 3)
+    if first is None or close is None:
+        return None
+    return Launch(tokens[first].start, tokens[index].start, tokens[close].start, tokens[close + 2].end)
+
+
+def _is_triple(tokens: list[_Token], index: int, sign: str) -> bool:
+    """Three `sign`s without anything between them."""
+    three = tokens[index : index + 3]
+    return len(three) == 3 and all(token.text == sign for token in three) and three[2].end - three[0].start == 3
+
+
+def _kernel_start(tokens: list[_Token], last: int) -> int | None:
+    """Index of the first token of the kernel's name that ends at `last`; None if there is no name."""
+    index = last
+    first: int | None = None
+    while index >= 0:
+        name = _before_arguments(tokens, index) if tokens[index].text == ">" else index
+        if name is None or tokens[name].kind != "name":
+            break
+        first = name
+        if name >= 1 and tokens[name - 1].text == "template":
+            name -= 1
+        if name == 0 or tokens[name - 1].kind != "scope":
+            break
+        first = name - 1 if tokens[name - 1].text == "::" else first
+        index = name - 2
+    return first
+
+
+def _before_arguments(tokens: list[_Token], close: int) -> int | None:
+    """Index of the token before the `<` that matches the `>` at `close`."""
+    depth, nested = 0, 0
+    for index in range(close, -1, -1):
+        text = tokens[index].text
+        if text in _CLOSE:
+            nested += 1
+        elif text in _OPEN:
+            nested -= 1
+        elif nested == 0 and text in "<>":
+            depth += 1 if text == ">" else -1
+        if nested < 0 or text in ";{}":
+            return None
+        if depth == 0:
+            return index - 1 if index > 0 else None
+    return None
+
+
+def _configuration_end(tokens: list[_Token], start: int) -> int | None:
+    """Index of the first of the three `>` that end the configuration and are followed by the arguments."""
+    nested = 0
+    for index in range(start, len(tokens) - 3):
+        text = tokens[index].text
+        if text in _OPEN:
+            nested += 1
+        elif text in _CLOSE:
+            nested -= 1
+        if nested < 0 or text == ";":
+            return None
+        if nested == 0 and _is_triple(tokens, index, ">") and tokens[index + 3].text == "(":
+            return index
+    return None
+
+
+def _replaced(text: str, launches: list[Launch]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for launch in launches:
+        kernel = text[launch.kernel_start : launch.open_start]
+        configuration = text[launch.open_start + 3 : launch.close_start]
+        pieces += [text[done : launch.kernel_start], f"PITON_LAUNCH({kernel})({configuration})"]
+        done = launch.close_end
+    return "".join([*pieces, text[done:]])
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace('"', '\\"')

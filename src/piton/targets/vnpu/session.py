@@ -1,0 +1,184 @@
+"""A session: the host and the device process of one (submission, operator), and one case after another through them.
+
+Problem: both processes run foreign code and may end, hang or lie at any time; one bad case must cost that case only.
+Approach: the parent allocates and fills the inputs itself, lets the host process call the operator, closes the call on the device, and then looks at
+device memory; after any end of a process both are started afresh for the next case.
+Limits: within one session a submission keeps its own Python and C++ state between cases; device memory it never keeps.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+from dataclasses import dataclass
+
+from piton.core.errors import EvaluatorError
+from piton.core.execution import CaseCall, Execution, OutputBuffer, TensorArgument
+from piton.core.operator import Operator
+from piton.core.protocols import Limits, Runner
+from piton.core.verdict import Cause, outcome
+from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
+from piton.targets.vnpu.device_process import DeviceBusyError, DeviceGoneError, DeviceProcess, DeviceProgram
+from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
+from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
+from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
+from piton.targets.vnpu.log import CallLog
+from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
+
+_BUSY_S = 2.0
+"""After the host's deadline: how long the device may take to finish what it is doing."""
+
+
+@dataclass(frozen=True)
+class SessionPlan:
+    """Everything a session needs to start its processes."""
+
+    operator: Operator
+    package_folder: str
+    package: str
+    device_library: str
+    device_executable: str
+    host_library: str
+    platform: tuple[int, ...]
+    chip_table: str
+    clock_hz: float
+    device_memory_bytes: int
+    auto_sync: bool
+    submission_root: str
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class _Uploaded:
+    """Where the arguments lie."""
+
+    arguments: list[object]
+    """In the form the host worker takes them."""
+    mutable: tuple[tuple[TensorArgument, int], ...]
+    """Inputs that the operator may change, with their addresses."""
+
+
+class VnpuSession:
+    """Implements core.protocols.Session for the virtual NPU."""
+
+    def __init__(self, plan: SessionPlan, runner: Runner) -> None:
+        if "separate_users" not in runner.isolation:
+            hide_from_same_user()
+        self._plan = plan
+        self._runner = runner
+        self._arena = DeviceArena()
+        self._device: DeviceProcess | None = None
+        self._host: HostProcess | None = None
+
+    def call(self, call: CaseCall) -> Execution:
+        """Run one case. The outputs' bytes are valid until the next call. Raises EvaluatorError when we could not evaluate."""
+        is_reusable = False
+        try:
+            device, host = self._running()
+            uploaded = self._upload(device, call)
+            device.begin_call(call.copy_allowance_bytes)
+            result = host.call(uploaded.arguments, call.deadline_s)
+            log = _end_call(device, result, call)
+            execution = self._execution(device, result, log, uploaded, call)
+            is_reusable = not result.failures and not log.is_cut
+        except DeviceGoneError as gone:
+            execution = Execution(outcomes=(how_the_device_ended(gone.words),))
+        except DeviceBusyError:
+            raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action="raise the deadline or lower the budget") from None
+        finally:
+            if not is_reusable:
+                self._stop()
+        return execution
+
+    def close(self) -> None:
+        """End the processes; safe to call twice."""
+        self._stop()
+        self._arena.close()
+
+    def _running(self) -> tuple[DeviceProcess, HostProcess]:
+        """Both processes, started if they are not there."""
+        if self._device is None or self._host is None:
+            host_end, device_end = socket.socketpair()
+            with host_end, device_end:
+                plan = self._plan
+                program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, device_end, plan.limits)
+                self._device = DeviceProcess(program, self._runner)
+                worker = HostProgram(plan.package_folder, plan.package, plan.operator.name, plan.host_library, plan.platform, host_end, plan.limits)
+                self._host = HostProcess(worker, self._runner)
+        return self._device, self._host
+
+    def _stop(self) -> None:
+        for process in (self._host, self._device):
+            if process is not None:
+                process.close()
+        self._host = self._device = None
+
+    def _upload(self, device: DeviceProcess, call: CaseCall) -> _Uploaded:
+        """Fresh device memory with the inputs in it."""
+        device.configure(
+            auto_sync=self._plan.auto_sync,
+            is_timing_only=call.is_timing_only,
+            budget_cycles=call.budget_cycles,
+            memory_bytes=self._plan.device_memory_bytes,
+            chip_table=self._plan.chip_table,
+        )
+        device.begin_case()
+        placed = [(tensor, self._place(device, tensor, call.is_timing_only)) for tensor in call.tensors]
+        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple((tensor, at) for tensor, at in placed if tensor.is_mutable))
+
+    def _place(self, device: DeviceProcess, tensor: TensorArgument, is_timing_only: bool) -> int:
+        nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
+        address = device.allocate(nbytes, is_mutable=tensor.is_mutable, is_defined=True)
+        if address == 0:
+            raise EvaluatorError(f"input {tensor.name} of {nbytes} bytes does not fit into device memory")
+        if tensor.data is not None and not is_timing_only and nbytes:
+            self._arena.view(address, nbytes, is_writable=True)[:] = tensor.data.cast("B")
+        return address
+
+    def _execution(self, device: DeviceProcess, result: HostResult, log: CallLog, uploaded: _Uploaded, call: CaseCall) -> Execution:
+        """What is there after the call, and what is wrong with it."""
+        judged = self._judge(device, result, uploaded, call)
+        outcomes = gather(result.failures, log, judged, self._plan.submission_root)
+        if not result.failures and len(judged) != self._expected(result, uploaded):
+            outcomes.append(outcome(Cause.OUTPUT_COUNT, f"{len(result.claims)} values returned, {len(self._plan.operator.outputs)} expected"))
+        return Execution(
+            outputs=tuple(item.buffer for item in judged),
+            outcomes=tuple(outcomes),
+            launches=log.records(self._plan.clock_hz),
+            copies=log.copies(),
+            time=None if outcomes else measured(log, self._plan.clock_hz),
+            findings=tuple(findings_of(log, self._plan.submission_root)),
+        )
+
+    def _judge(self, device: DeviceProcess, result: HostResult, uploaded: _Uploaded, call: CaseCall) -> list[Judged]:
+        """Every returned value checked; for an operator that returns nothing, the inputs it updates."""
+        if not result.claims and not result.failures:
+            return [self._updated(tensor, address, call) for tensor, address in uploaded.mutable]
+        names = output_names([(item.name, item.is_list) for item in self._plan.operator.outputs], len(result.claims))
+        evidence = Evidence(device.describe, self._arena.view, frozenset(address for _, address in uploaded.mutable), call.is_timing_only)
+        return [judge_output(name, claim, evidence) for name, claim in zip(names or (), result.claims, strict=False)]
+
+    def _expected(self, result: HostResult, uploaded: _Uploaded) -> int:
+        """How many outputs there have to be: at least as many as came, when they come in a list."""
+        declared = self._plan.operator.outputs
+        if not result.claims:
+            return len(declared) if declared and len(declared) != len(uploaded.mutable) else len(uploaded.mutable)
+        return len(result.claims) if any(item.is_list for item in declared) else len(declared)
+
+    def _updated(self, tensor: TensorArgument, address: int, call: CaseCall) -> Judged:
+        nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
+        data = None if call.is_timing_only else self._arena.view(address, nbytes)
+        return Judged(OutputBuffer(tensor.name, tensor.shape, torch_name(tensor.dtype), dense_strides(tensor.shape), True, data), ())
+
+
+def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> CallLog:
+    """Close the call.
+
+    Raises DeviceBusyError when the deadline passed because the simulation was slow, EvaluatorError when the engine failed: neither is the submission's doing.
+    """
+    log = device.end_call(_BUSY_S) if result.is_deadline else device.end_call()
+    if result.is_deadline and log.launch_seconds > call.deadline_s / 2:
+        raise DeviceBusyError
+    if log.engine_failure:
+        raise EvaluatorError("the engine failed", found=log.engine_failure, where=f"case {call.case_id}")
+    return log

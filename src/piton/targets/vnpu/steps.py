@@ -1,0 +1,89 @@
+"""The compile and link steps of one operator: which flags, which inputs, which key.
+
+Flags are Piton's, never the submission's. What decides a result is in its key by content, so that the folder of a build is not part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from piton.core.canonical import digest, digest_bytes
+from piton.core.submission import Manifest, OperatorSources
+from piton.targets.vnpu.compiler import PLAIN_OUTPUT, Step
+from piton.targets.vnpu.diagnostics import undefined_symbols
+from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
+from piton.targets.vnpu.sources import EXTENSION, SourceTree
+
+KERNEL_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
+DEVICE_FLAGS = (*KERNEL_FLAGS, "-g1", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
+"""Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
+calls the engine, which ends code that does not."""
+EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
+EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
+_LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
+"""Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One compile of one source."""
+
+    source: str
+    """Path inside the submission, or a name of ours."""
+    side: Literal["host", "device"]
+    step: Step
+
+
+class OperatorSteps:
+    """The steps of one operator of one submission."""
+
+    def __init__(self, own: OwnParts, manifest: Manifest, sources: OperatorSources, tree: SourceTree) -> None:
+        self._own = own
+        self._sources = sources
+        self._tree = tree
+        self.key = digest([own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS])
+        """Identity of everything but the sources."""
+
+    def units(self) -> list[Unit]:
+        """Every compile, the long ones first."""
+        plugins = [self._plugin(path) for path in self._sources.plugins]
+        kernels = [unit for path in self._sources.kernels for unit in (self._kernel(path, "device"), self._kernel(path, "host"))]
+        return [*plugins, *kernels, *([self._plugin(EXTENSION)] if self._tree.has_extension else [])]
+
+    def host_link(self, objects: list[str], module: str) -> Step:
+        """The Python module `module` of the host library."""
+        arguments = ("-shared", *_LENIENT, *objects, *self._own.torch_libraries())
+        return self._link_step(f"{module}.abi3.so", arguments, objects, EXPECTED_ON_HOST)
+
+    def device_link(self, objects: list[str]) -> Step:
+        """The device library."""
+        return self._link_step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects, EXPECTED_ON_DEVICE)
+
+    def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
+        passes = DEVICE_FLAGS if side == "device" else (*KERNEL_FLAGS, "-DPITON_HOST_PASS")
+        defines = (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
+        return self._unit(path, side, (*passes, *defines))
+
+    def _plugin(self, path: str) -> Unit:
+        header = ("-include", self._own.torch_header) if self._tree.mentions_torch(path) else ()
+        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", *header))
+
+    def _unit(self, path: str, side: Literal["host", "device"], flags: tuple[str, ...]) -> Unit:
+        quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
+        arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root.parent}=.", "-x", "c++", "-c", self._tree.path(path))
+        name = f"{PurePosixPath(path).stem}.{side}.o"
+        key = digest([self.key, self._tree.unit_key(path), path, side])
+        readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
+        return Unit(path, side, Step(name, arguments, key, readable))
+
+    def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
+        key = digest([self.key, name, [digest_bytes(Path(item).read_bytes()) for item in objects]])
+        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected))
+
+
+def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:
+    """Symbols that a linker's `output` reports as undefined and that nothing will provide."""
+    return [symbol for symbol in undefined_symbols(output) if not expected.match(symbol)]

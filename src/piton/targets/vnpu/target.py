@@ -1,0 +1,27 @@
+"""VnpuTarget: the virtual NPU as a Target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from piton.core.hardware import Hardware
+from piton.core.measurement import Provenance
+from piton.targets.vnpu.device import VnpuDevice
+from piton.targets.vnpu.toolchain import VnpuToolchain
+
+
+@dataclass(frozen=True)
+class VnpuTarget:
+    """Implements core.protocols.Target: kernels compiled against Piton's headers, executed and timed by its engine."""
+
+    name: str
+    hardware: Hardware
+    toolchain: VnpuToolchain
+    device: VnpuDevice
+    provenance: Provenance = Provenance.SIMULATED
+
+
+def open_vnpu(name: str, hardware: Hardware, chip_table: str, cache_dir: str) -> VnpuTarget:
+    """The virtual NPU that simulates `hardware`; its programs are built into `cache_dir` by the toolchain."""
+    toolchain = VnpuToolchain(hardware, cache_dir)
+    return VnpuTarget(name, hardware, toolchain, VnpuDevice(hardware, chip_table, toolchain))

@@ -1,0 +1,231 @@
+/* The host's half of the server: everything here deals with requests of untrusted code. */
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include <dlfcn.h>
+
+#include "server.h"
+#include "signals.h"
+
+namespace vnpu::device {
+
+using wire::Type;
+
+namespace {
+
+// The hardware's block index is 16 bits wide.
+constexpr uint32_t kMaxBlocks = 65535;
+
+// Attribution follows a copy: what a kernel stored stays a kernel's after a copy of it, and nothing else becomes so.
+void copy_ranges(const IntervalSet &from, uint64_t source, IntervalSet &to, uint64_t destination, uint64_t bytes) {
+    const IntervalSet before = from;  // both may be the same set
+    to.remove(destination, destination + bytes);
+    for (const auto &[begin, end] : before.ranges()) {
+        const uint64_t low = std::max(begin, source), high = std::min(end, source + bytes);
+        if (low < high) to.add(destination + (low - source), destination + (high - source));
+    }
+}
+
+std::string in_hex(uint64_t address) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+}
+
+}  // namespace
+
+bool Server::answer_host(const wire::Frame &frame) {
+    try {
+        wire::Reader in(frame.body);
+        const bool has_answer = frame.type != Type::HostFree;
+        const std::string body = answer_host_request(frame, in);
+        return !has_answer || wire::send(host_fd_, Type::Answer, body);
+    } catch (const std::exception &error) {
+        return wire::send(host_fd_, Type::Refused, wire::Writer().text(error.what()).body());
+    }
+}
+
+std::string Server::answer_host_request(const wire::Frame &frame, wire::Reader &in) {
+    switch (frame.type) {
+        case Type::HostAllocate: return host_allocate(in.get<uint64_t>());
+        case Type::HostFree: {
+            const auto address = in.get<uint64_t>(), generation = in.get<uint64_t>();
+            host_free(address, generation);
+            return "";
+        }
+        case Type::HostLaunch: {
+            const std::string name = in.text();
+            const auto blocks = in.get<uint32_t>();
+            host_launch(name, blocks, in.text());
+            return "";
+        }
+        case Type::HostCopyIn: {
+            const auto address = in.get<uint64_t>();
+            copy_in(address, in.text());
+            return "";
+        }
+        case Type::HostCopyOut: {
+            const auto address = in.get<uint64_t>(), bytes = in.get<uint64_t>();
+            return wire::Writer().text(copy_out(address, bytes)).body();
+        }
+        case Type::HostCopyDevice: {
+            const auto destination = in.get<uint64_t>(), source = in.get<uint64_t>(), bytes = in.get<uint64_t>();
+            copy_device(destination, source, bytes);
+            return "";
+        }
+        case Type::HostNotice: {
+            const std::string cause = in.text();
+            log_.add(cause, in.text());
+            return "";
+        }
+        default: throw std::runtime_error("the device knows no request " + std::to_string(static_cast<uint32_t>(frame.type)));
+    }
+}
+
+std::string Server::host_allocate(uint64_t bytes) {
+    const uint64_t address = bytes > memory_limit_ - live_bytes_ ? 0 : memory_.allocate(bytes, Owner::Host, true);
+    if (address == 0) {
+        const std::string message = "device memory: " + std::to_string(bytes) + " bytes asked for, " + std::to_string(live_bytes_) + " of " +
+                                    std::to_string(memory_limit_) + " bytes in use";
+        log_.add("device_memory", message);
+        throw std::runtime_error(message);
+    }
+    memory_.find(address, bytes)->timing_only = options_.timing_only;
+    host_live_[address] = bytes;
+    live_bytes_ += bytes;
+    return wire::Writer().put(address).put(generation_).body();
+}
+
+// Outside a call nothing is freed: the parent is reading the outputs, and the next case starts with empty memory anyway.
+void Server::host_free(uint64_t address, uint64_t generation) {
+    const auto found = host_live_.find(address);
+    if (!in_call_ || generation != generation_ || found == host_live_.end()) return;
+    live_bytes_ -= found->second;
+    host_live_.erase(found);
+    memory_.release(address);
+}
+
+void Server::require_call(const char *what) const {
+    if (!in_call_) throw std::runtime_error(std::string(what) + " refused: the device works only while the operator is being called");
+    if (log_.is_cut) throw std::runtime_error(std::string(what) + " refused: the device stopped at an earlier launch");
+}
+
+void Server::violation(const std::string &kernel, const std::string &cause, const std::string &message) {
+    LoggedLaunch launch{kernel.substr(0, kMaxTextBytes), false, 0, {}};
+    launch.report.is_cut = true;
+    Diagnostic diagnostic;
+    diagnostic.cause = cause;
+    diagnostic.message = message;
+    launch.report.diagnostics.push_back(diagnostic);
+    log_.add(std::move(launch));
+    throw std::runtime_error(message);
+}
+
+void Server::host_launch(const std::string &name, uint32_t blocks, const std::string &arguments) {
+    require_call("launch");
+    load_library();
+    const vnpu_kernel &kernel = kernel_named(name, arguments.size());
+    if (blocks == 0 || blocks > kMaxBlocks)
+        violation(kernel.title, "bad_parameter", "launch on " + std::to_string(blocks) + " blocks; 1 to " + std::to_string(kMaxBlocks) + " are possible");
+    run(kernel, blocks, arguments);
+}
+
+const vnpu_kernel &Server::kernel_named(const std::string &name, size_t argument_bytes) {
+    const vnpu_kernel *kernel = find_kernel(name);
+    if (!kernel) violation(name, "protocol_violation", "the device library has no kernel " + name.substr(0, kMaxTextBytes));
+    if (kernel->abi_version != VNPU_ABI_VERSION)
+        violation(name, "protocol_violation", "kernel built for ABI version " + std::to_string(kernel->abi_version) + ", this device has " + std::to_string(VNPU_ABI_VERSION));
+    if (kernel->argument_bytes != argument_bytes)
+        violation(name, "protocol_violation",
+                  "launched with " + std::to_string(argument_bytes) + " bytes of arguments, the kernel takes " + std::to_string(kernel->argument_bytes));
+    return *kernel;
+}
+
+// At the first launch and not earlier, so that what the library's static constructors do falls into a call and is blamed on the submission.
+void Server::load_library() {
+    if (is_loaded_) return;
+    set_running_kernel("(loading the device library)");
+    if (!dlopen(library_.c_str(), RTLD_NOW | RTLD_GLOBAL)) violation("(loading the device library)", "load_failed", dlerror());
+    set_running_kernel("");
+    is_loaded_ = true;
+}
+
+void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
+    LoggedLaunch launch{kernel.title && *kernel.title ? kernel.title : kernel.name, false, blocks, {}};
+    set_running_kernel(launch.kernel);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        launch.report = engine_->launch(kernel, arguments.data(), blocks);
+    } catch (const std::exception &error) {  // what a kernel throws ends inside the engine, so this is a failure of the engine
+        log_.engine_failure = error.what();
+        log_.is_cut = true;
+        throw;
+    }
+    set_running_kernel("");
+    log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool is_cut = launch.report.is_cut;
+    log_.add(std::move(launch));
+    if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");
+}
+
+void Server::spend_allowance(uint64_t bytes, const char *direction) {
+    const uint64_t spent = log_.host_to_device_bytes + log_.device_to_host_bytes;
+    if (bytes <= copy_allowance_ - std::min(spent, copy_allowance_)) return;
+    const std::string message = std::string("copy of ") + std::to_string(bytes) + " bytes " + direction + " refused: one call may copy " +
+                                std::to_string(copy_allowance_) + " bytes of metadata between host and device, " + std::to_string(spent) + " are spent";
+    log_.add("host_copy", message);
+    throw std::runtime_error(message);
+}
+
+Allocation &Server::readable(uint64_t address, uint64_t bytes) {
+    if (Allocation *found = memory_.find(address, bytes)) return *found;
+    throw std::runtime_error("copy of " + std::to_string(bytes) + " bytes at " + in_hex(address) + ", which is not inside one allocation");
+}
+
+Allocation &Server::writable(uint64_t address, uint64_t bytes) {
+    Allocation &found = readable(address, bytes);
+    if (found.is_mutable) return found;
+    log_.add("input_modified", "copy into an input of the operator");
+    throw std::runtime_error("copy into an input of the operator refused");
+}
+
+void Server::copy_in(uint64_t address, const std::string &bytes) {
+    require_call("copy to the device");
+    spend_allowance(bytes.size(), "to the device");
+    Allocation &target = writable(address, bytes.size());
+    log_.host_to_device_bytes += bytes.size();
+    if (bytes.empty()) return;
+    if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
+    const uint64_t begin = address - target.address, end = begin + bytes.size();
+    target.defined.add(begin, end);
+    target.stored.remove(begin, end);
+}
+
+std::string Server::copy_out(uint64_t address, uint64_t bytes) {
+    require_call("copy to the host");
+    spend_allowance(bytes, "to the host");
+    readable(address, bytes);
+    log_.device_to_host_bytes += bytes;
+    return std::string(reinterpret_cast<const char *>(memory_.readable(address)), bytes);
+}
+
+void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) {
+    require_call("copy on the device");
+    Allocation &from = readable(source, bytes);
+    Allocation &to = writable(destination, bytes);
+    log_.device_to_device_bytes += bytes;
+    if (bytes == 0) return;
+    if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);
+    copy_ranges(from.defined, source - from.address, to.defined, destination - to.address, bytes);
+    copy_ranges(from.stored, source - from.address, to.stored, destination - to.address, bytes);
+    LoggedLaunch launch{"copy", true, 0, {}};
+    launch.report.timing.cycles = engine_->copy(bytes);
+    launch.report.timing.kernel_cycles = launch.report.timing.cycles;
+    launch.report.timing.gm_read_bytes = launch.report.timing.gm_written_bytes = bytes;
+    log_.add(std::move(launch));
+}
+
+}  // namespace vnpu::device

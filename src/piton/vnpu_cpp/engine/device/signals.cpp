@@ -1,0 +1,69 @@
+#include "signals.h"
+
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include <sys/mman.h>
+
+#include "../memory.h"
+#include "../wire.h"
+
+namespace vnpu::device {
+
+namespace {
+
+// Handlers take no argument, so what they need is kept here, written before anything can go wrong.
+struct LastWords {
+    wire::Header header;
+    struct __attribute__((packed)) {
+        int32_t signal;
+        uint64_t address;
+        uint8_t is_raw_store;
+        uint32_t kernel_bytes;
+        char kernel[256];
+    } body;
+};
+LastWords last_words = {};
+int report_fd = -1;
+
+constexpr size_t kStackBytes = 1 << 16;
+
+bool is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
+
+// Every byte of the arena is mapped for reading, so that a fault in it can only be a store.
+bool is_in_arena(uint64_t address) { return address >= kArenaBase && address < kArenaBase + kArenaBytes; }
+
+void report(int signal, siginfo_t *info, void *) {
+    const auto address = is_fault(signal) ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
+    last_words.body.signal = signal;
+    last_words.body.address = address;
+    last_words.body.is_raw_store = is_fault(signal) && is_in_arena(address);
+    wire::write_all(report_fd, &last_words, sizeof last_words.header + last_words.header.bytes);
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+}  // namespace
+
+void set_running_kernel(const std::string &name) {
+    const size_t bytes = name.size() < sizeof last_words.body.kernel ? name.size() : sizeof last_words.body.kernel;
+    std::memcpy(last_words.body.kernel, name.data(), bytes);
+    last_words.body.kernel_bytes = static_cast<uint32_t>(bytes);
+    last_words.header = {static_cast<uint32_t>(wire::Type::Died), static_cast<uint32_t>(sizeof last_words.body - sizeof last_words.body.kernel + bytes)};
+}
+
+void report_signals_to(int parent_fd) {
+    report_fd = parent_fd;
+    set_running_kernel("");
+    void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");
+    const stack_t alternate = {stack, 0, kStackBytes};
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = report;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace vnpu::device

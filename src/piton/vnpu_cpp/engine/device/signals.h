@@ -1,0 +1,14 @@
+/* Last words of the device process: a fatal signal is reported to the parent before it ends the process. */
+#pragma once
+
+#include <string>
+
+namespace vnpu::device {
+
+// Install the handlers, on a stack of their own; `parent_fd` is written to from the handler.
+void report_signals_to(int parent_fd);
+
+// The kernel that a report will name; kept as bytes that a signal handler may read.
+void set_running_kernel(const std::string &name);
+
+}  // namespace vnpu::device

@@ -1,0 +1,110 @@
+#include "bank_conflict.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace vnpu {
+namespace {
+
+// Address layout of the unified buffer, public bank conflict example: bits 4:0 byte, 8:5 bank group, 15:9 row, 17:16 bank inside the group.
+constexpr uint32_t kGroups = 16;
+constexpr uint64_t kBankBytes = 1ull << 16;
+
+struct Touched {
+    uint64_t banks = 0;   // bit (bank * 16 + group)
+    uint32_t groups = 0;  // bit group
+    uint32_t cycles = 0;  // most blocks in one group: they follow each other
+};
+
+Touched touched(const BankOperand &operand, uint32_t repeat) {
+    Touched result;
+    uint32_t load[kGroups] = {};
+    uint64_t previous = ~0ull;
+    for (uint32_t k = 0; k < operand.blocks; ++k) {
+        const uint64_t block = operand.addr / 32 + static_cast<uint64_t>(repeat) * operand.rep + static_cast<uint64_t>(k) * operand.blk;
+        if (block == previous) continue;  // block stride 0 reads once
+        previous = block;
+        const uint32_t group = block % kGroups;
+        const uint32_t bank = (block * 32 / kBankBytes) % 4;
+        result.banks |= 1ull << (bank * kGroups + group);
+        result.groups |= 1u << group;
+        result.cycles = std::max(result.cycles, ++load[group]);
+    }
+    return result;
+}
+
+uint64_t end_of(const BankOperand &operand, uint32_t repeats) {
+    const uint64_t blocks = static_cast<uint64_t>(repeats - 1) * operand.rep + static_cast<uint64_t>(operand.blocks - 1) * operand.blk + 1;
+    return operand.addr + blocks * 32;
+}
+
+bool is_apart(const BankOperand &a, const BankOperand &b, uint32_t repeats) {
+    if (a.blocks == 0 || b.blocks == 0) return true;
+    const uint64_t a_first = a.addr / kBankBytes, a_last = (end_of(a, repeats) - 1) / kBankBytes;
+    const uint64_t b_first = b.addr / kBankBytes, b_last = (end_of(b, repeats) - 1) / kBankBytes;
+    return a_last < b_first || b_last < a_first;
+}
+
+bool is_dense(const BankOperand &operand) { return operand.blocks == 0 || (operand.blk == 1 && operand.rep == 8 && operand.blocks == 8); }
+
+// Cycles of one repeat whose writes meet no read.
+uint32_t lone_repeat(const Touched &dst, const Touched &src0, const Touched &src1, uint32_t compute) {
+    const bool shares_group = (src0.groups & src1.groups) != 0;
+    const uint32_t read = shares_group ? src0.cycles + src1.cycles : std::max(src0.cycles, src1.cycles);
+    return std::max({read, dst.cycles, compute, 1u});
+}
+
+// The walk of one instruction: reads in order, each write `distance` cycles after its read.
+class Walk {
+public:
+    Walk(const BankOperand &dst, uint32_t repeats, uint32_t distance) : dst_(dst), distance_(distance) { ends_.reserve(repeats); }
+
+    void repeat(const Touched &src0, const Touched &src1, uint32_t cycles) {
+        const bool in_turn = (src0.groups & src1.groups) != 0;
+        const uint32_t second = in_turn ? src0.cycles : 0;  // cycle in which src1 starts to be read
+        for (uint32_t k = 0; k < cycles; ++k) {
+            const uint64_t first_banks = k < src0.cycles ? src0.banks : 0;
+            const uint64_t second_banks = k >= second && k - second < src1.cycles ? src1.banks : 0;
+            read(first_banks | second_banks);
+        }
+        ends_.push_back(now_ - 1);
+    }
+
+    uint64_t cycles() const { return now_; }
+
+private:
+    void read(uint64_t banks) {
+        while (written(now_) & banks) ++now_;
+        ++now_;
+    }
+
+    // Banks that are written in cycle `cycle`, which never decreases from call to call.
+    uint64_t written(uint64_t cycle) {
+        while (next_ < ends_.size() && ends_[next_] + distance_ < cycle) ++next_;
+        if (next_ == ends_.size() || ends_[next_] + distance_ != cycle) return 0;
+        return touched(dst_, next_).banks;
+    }
+
+    const BankOperand &dst_;
+    uint64_t distance_;
+    std::vector<uint64_t> ends_;  // last read cycle of each repeat so far
+    uint32_t next_ = 0;           // first repeat that may still have to be written
+    uint64_t now_ = 0;
+};
+
+}  // namespace
+
+uint64_t repeat_cycles(const BankOperand &dst, const BankOperand &src0, const BankOperand &src1, uint32_t repeats, uint32_t compute, uint32_t write_distance) {
+    if (repeats == 0) return 0;
+    const bool no_meeting = dst.blocks == 0 || (is_apart(dst, src0, repeats) && is_apart(dst, src1, repeats));
+    if (no_meeting && is_dense(dst) && is_dense(src0) && is_dense(src1))  // every repeat looks like the first: both sources move on by 8 groups
+        return static_cast<uint64_t>(repeats) * lone_repeat(touched(dst, 0), touched(src0, 0), touched(src1, 0), compute);
+    Walk walk(dst, repeats, write_distance);
+    for (uint32_t r = 0; r < repeats; ++r) {
+        const Touched first = touched(src0, r), second = touched(src1, r);
+        walk.repeat(first, second, lone_repeat(touched(dst, r), first, second, compute));
+    }
+    return walk.cycles();
+}
+
+}  // namespace vnpu

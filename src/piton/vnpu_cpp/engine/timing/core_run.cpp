@@ -1,0 +1,288 @@
+#include "core_run.h"
+
+#include <algorithm>
+
+namespace vnpu {
+namespace {
+
+constexpr uint32_t kEvents = 16;
+constexpr uint32_t kPipes = 8;  // VNPU_PIPE_COUNT rounded up, for indexing
+
+const char *pipe_name(uint32_t pipe) {
+    static const char *const names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+    return names[pipe % kPipes];
+}
+
+}  // namespace
+
+uint32_t queue_of(const TraceEntry &entry) {
+    uint32_t pipe = entry.pipe;
+    if (entry.kind == TraceKind::SetFlag) pipe = entry.src_pipe;
+    if (entry.kind == TraceKind::WaitFlag) pipe = entry.dst_pipe;
+    if (entry.kind == TraceKind::SyncAll || entry.kind == TraceKind::CrossWait) pipe = VNPU_PIPE_S;
+    return pipe < VNPU_PIPE_COUNT ? pipe : static_cast<uint32_t>(VNPU_PIPE_S);  // PIPE_ALL is the scalar unit's business
+}
+
+CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start)
+    : chip_(chip), trace_(trace), crosses_(crosses), flags_(kPipes * kPipes * kEvents), cache_lines_(chip.cache_lines, 0), cross_waits_(kEvents, 0),
+      now_(start) {
+    for (Pipe &pipe : pipes_) {
+        pipe.entries.resize(chip.queue_depth);
+        pipe.issue_times.resize(chip.queue_depth);
+        pipe.taken_times.resize(chip.queue_depth);
+        pipe.free_at = pipe.complete_at = pipe.busy_until = start;
+    }
+}
+
+void CoreRun::advance(std::vector<Request> &requests) {
+    for (bool has_moved = true; has_moved;) {
+        has_moved = false;
+        while (step_scalar(requests)) has_moved = true;
+        for (uint32_t pipe = VNPU_PIPE_V; pipe < kQueues; ++pipe)
+            while (step_pipe(pipe, requests)) has_moved = true;
+    }
+}
+
+void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time) {
+    Pipe &pipe = pipes_[pipe_index];
+    const TraceEntry &entry = trace_[pipe.transfer_entry];
+    const DmaCost &dma = entry.kind == TraceKind::GmRead ? chip_.mte2 : chip_.mte3;
+    const uint64_t by_blocks = pipe.transfer_start + entry.cycles + static_cast<uint64_t>(entry.blocks) * dma.block_cycles;
+    pipe.free_at = std::max(time, by_blocks);
+    pipe.complete_at = std::max(pipe.complete_at, pipe.free_at + dma.latency_cycles);
+    pipe.occupy(pipe.transfer_start, pipe.free_at + dma.latency_cycles);
+    pipe.is_moving = false;
+}
+
+void CoreRun::release(uint64_t time) {
+    is_in_sync_all_ = false;
+    stall_scalar_until(time);
+    ++next_;
+}
+
+void CoreRun::Pipe::occupy(uint64_t begin, uint64_t end) {
+    busy += end - std::min(end, std::max(begin, busy_until));
+    busy_until = std::max(busy_until, end);
+}
+
+uint64_t CoreRun::Flag::take() {
+    const uint64_t time = ready[head++];
+    if (head == ready.size()) {  // all taken: keep the vector short
+        ready.clear();
+        head = 0;
+    }
+    return time;
+}
+
+CoreRun::Flag &CoreRun::flag_of(const TraceEntry &entry) {
+    return flags_[(entry.src_pipe % kPipes * kPipes + entry.dst_pipe % kPipes) * kEvents + entry.event % kEvents];
+}
+
+void CoreRun::stall_scalar_until(uint64_t time) {
+    scalar_stall_ += std::max(time, now_) - now_;
+    now_ = std::max(time, now_);
+}
+
+// ---- the scalar unit -------------------------------------------------------------------------------------------------------------------------------
+
+bool CoreRun::step_scalar(std::vector<Request> &requests) {
+    if (is_ended_ || is_in_sync_all_) return false;
+    if (next_ == trace_.size()) {
+        if (drain()) end(requests);
+        return false;
+    }
+    const TraceEntry &entry = trace_[next_];
+    const uint32_t pipe = queue_of(entry);
+    if (entry.kind == TraceKind::SyncAll) return sync_all(requests);
+    bool is_done = false;
+    if (pipe != VNPU_PIPE_S) is_done = issue(pipe, entry.issue_cycles);
+    else if (entry.kind == TraceKind::WaitFlag) is_done = scalar_wait(flag_of(entry));
+    else if (entry.kind == TraceKind::CrossWait) is_done = scalar_cross_wait(entry.event % kEvents);
+    else if (entry.kind == TraceKind::Barrier) is_done = entry.pipe == VNPU_PIPE_S || drain();
+    else is_done = scalar_work(entry);
+    if (is_done) ++next_;
+    return is_done;
+}
+
+// Put the entry into the queue of its pipe; S waits while the queue is full.
+bool CoreRun::issue(uint32_t pipe_index, uint32_t issue_cycles) {
+    Pipe &pipe = pipes_[pipe_index];
+    const uint32_t depth = chip_.queue_depth;
+    if (pipe.issued - pipe.taken == depth) return false;
+    const uint64_t place = pipe.issued % depth;
+    if (pipe.issued >= depth) stall_scalar_until(pipe.taken_times[place]);
+    now_ += issue_cycles;
+    scalar_busy_ += issue_cycles;
+    pipe.entries[place] = next_;
+    pipe.issue_times[place] = now_;
+    ++pipe.issued;
+    return true;
+}
+
+bool CoreRun::scalar_work(const TraceEntry &entry) {
+    uint64_t cycles = entry.cycles;
+    if (entry.kind == TraceKind::SetFlag) {
+        cycles = chip_.flag_cycles;
+        flag_of(entry).ready.push_back(now_ + cycles);
+    } else if (entry.opcode == VNPU_OP_CACHE_CLEAN) {
+        std::fill(cache_lines_.begin(), cache_lines_.end(), 0);  // coarse: one line or all of it
+    } else if (entry.gm_addr != 0 && is_miss(entry.gm_addr)) {
+        cycles += chip_.cache_miss_cycles;
+    }
+    now_ += cycles;
+    scalar_busy_ += cycles;
+    return true;
+}
+
+bool CoreRun::is_miss(uint64_t address) {
+    if (cache_lines_.empty()) return true;
+    const uint64_t line = address / chip_.cache_line_bytes;
+    uint64_t &tag = cache_lines_[line % cache_lines_.size()];
+    const bool result = tag != line + 1;
+    tag = line + 1;
+    return result;
+}
+
+bool CoreRun::scalar_wait(Flag &flag) {
+    if (!flag.is_set()) return false;
+    stall_scalar_until(flag.take());
+    now_ += chip_.flag_cycles;
+    return true;
+}
+
+bool CoreRun::scalar_cross_wait(uint32_t event) {
+    const std::vector<uint64_t> &releases = crosses_[event];
+    if (cross_waits_[event] >= releases.size()) return false;
+    stall_scalar_until(releases[cross_waits_[event]++]);
+    return true;
+}
+
+// PIPE_ALL: S waits until every pipe has completed everything.
+bool CoreRun::drain() {
+    for (const Pipe &pipe : pipes_)
+        if (!pipe.is_drained()) return false;
+    for (const Pipe &pipe : pipes_) stall_scalar_until(pipe.complete_at);
+    now_ += chip_.barrier_cycles;
+    return true;
+}
+
+bool CoreRun::sync_all(std::vector<Request> &requests) {
+    if (!drain()) return false;
+    is_in_sync_all_ = true;
+    Request request;
+    request.kind = Request::Kind::SyncAll;
+    request.time = now_;
+    requests.push_back(request);
+    return false;
+}
+
+void CoreRun::end(std::vector<Request> &requests) {
+    is_ended_ = true;
+    Request request;
+    request.kind = Request::Kind::End;
+    request.time = now_;
+    requests.push_back(request);
+}
+
+// ---- the pipes -------------------------------------------------------------------------------------------------------------------------------------
+
+bool CoreRun::step_pipe(uint32_t pipe_index, std::vector<Request> &requests) {
+    Pipe &pipe = pipes_[pipe_index];
+    if (pipe.is_moving || pipe.taken == pipe.issued) return false;
+    const uint64_t place = pipe.taken % chip_.queue_depth;
+    const uint32_t index = pipe.entries[place];
+    const uint64_t ready = std::max(pipe.free_at, pipe.issue_times[place]);
+    uint64_t taken = ready;
+    if (!start(index, trace_[index], ready, taken, requests)) return false;
+    pipe.taken_times[place] = taken;
+    ++pipe.taken;
+    return true;
+}
+
+// The pipe is ready for the entry at `ready`; `taken` says when it leaves the queue. False: it has to wait for something not known yet.
+bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests) {
+    Pipe &pipe = pipes_[queue_of(entry)];
+    switch (entry.kind) {
+    case TraceKind::Work: pipe.work(ready, entry.cycles); break;
+    case TraceKind::GmRead:
+    case TraceKind::GmWrite: start_transfer(index, entry, ready, requests); break;
+    case TraceKind::SetFlag: flag_of(entry).ready.push_back(fire(pipe, ready)); break;
+    case TraceKind::CrossSet: requests.push_back(cross_set(entry, fire(pipe, ready))); break;
+    case TraceKind::WaitFlag: return wait_flag(entry, ready, taken);
+    case TraceKind::Barrier:
+        taken = std::max(ready, pipe.complete_at);
+        pipe.free_at = taken + chip_.barrier_cycles;
+        break;
+    default: break;  // SyncAll and CrossWait never enter a queue
+    }
+    return true;
+}
+
+void CoreRun::Pipe::work(uint64_t ready, uint64_t cycles) {
+    free_at = ready + cycles;
+    complete_at = std::max(complete_at, free_at);
+    occupy(ready, free_at);
+}
+
+// When a set reached at `ready` fires: once everything earlier on its pipe is complete. The pipe itself goes on.
+uint64_t CoreRun::fire(Pipe &pipe, uint64_t ready) {
+    pipe.free_at = ready + chip_.flag_cycles;
+    return std::max(ready, pipe.complete_at) + chip_.flag_cycles;
+}
+
+Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
+    Request request;
+    request.kind = Request::Kind::CrossSet;
+    request.event = entry.event % kEvents;
+    request.time = time;
+    return request;
+}
+
+bool CoreRun::wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken) {
+    Pipe &pipe = pipes_[queue_of(entry)];
+    Flag &flag = flag_of(entry);
+    if (!flag.is_set()) return false;
+    taken = std::max(ready, flag.take());
+    pipe.stall += taken - ready;
+    pipe.free_at = taken + chip_.flag_cycles;
+    return true;
+}
+
+void CoreRun::start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests) {
+    Pipe &pipe = pipes_[queue_of(entry)];
+    pipe.is_moving = true;
+    pipe.transfer_start = ready;
+    pipe.transfer_entry = index;
+    Request request;
+    request.kind = Request::Kind::Transfer;
+    request.pipe = entry.pipe;
+    request.entry = index;
+    request.time = ready + entry.cycles;
+    requests.push_back(request);
+}
+
+// ---- reports ---------------------------------------------------------------------------------------------------------------------------------------
+
+std::string CoreRun::waits_for() const {
+    if (is_in_sync_all_) return "SyncAll";
+    for (uint32_t index = VNPU_PIPE_V; index < kQueues; ++index) {
+        const Pipe &pipe = pipes_[index];
+        if (pipe.is_moving || pipe.taken == pipe.issued) continue;
+        const TraceEntry &entry = trace_[pipe.entries[pipe.taken % chip_.queue_depth]];
+        return std::string("flag ") + pipe_name(entry.src_pipe) + "_" + pipe_name(entry.dst_pipe) + " id " + std::to_string(entry.event) + " at line " +
+               std::to_string(entry.line);
+    }
+    const TraceEntry &entry = trace_[std::min<size_t>(next_, trace_.size() - 1)];
+    return "the entry of line " + std::to_string(entry.line);
+}
+
+void CoreRun::add_to(LaunchTiming &timing) const {
+    timing.busy[VNPU_PIPE_S] += scalar_busy_;
+    timing.stall[VNPU_PIPE_S] += scalar_stall_;
+    for (uint32_t pipe = VNPU_PIPE_V; pipe < kQueues; ++pipe) {
+        timing.busy[pipe] += pipes_[pipe].busy;
+        timing.stall[pipe] += pipes_[pipe].stall;
+    }
+}
+
+}  // namespace vnpu

@@ -1,0 +1,111 @@
+/*
+ * One block on one core: its scalar unit issues into the pipes' queues, every pipe starts its instructions in order.
+ *
+ * Problem: a million entries per launch, and only transfers need to know what other cores do.
+ * Approach: every time is computed as soon as what it depends on is known, ahead of the replay's clock where possible. What concerns other cores is handed
+ * to the replay as a Request; the core goes on when the replay answers (end_transfer, release). A time once computed never changes.
+ * Rules: an instruction enters a queue when S has issued it and a place is free; a pipe takes it when its predecessor has left the pipe; a flag is set when
+ * all earlier work of its pipe is complete; a waiting pipe goes on no earlier than that; the n-th wait of a flag pairs with its n-th set.
+ * Limits: bubbles between dependent instructions of a pipe exist only where a barrier or a flag is; cross-core flags are mode 0 (all cores of the launch).
+ */
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../trace.h"
+#include "chip.h"
+
+namespace vnpu {
+
+// Pipe of the queues: everything but S.
+constexpr uint32_t kQueues = VNPU_PIPE_COUNT;
+
+struct Request {
+    enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };
+    Kind kind = Kind::End;
+    uint8_t pipe = 0;         // Transfer
+    uint8_t event = 0;        // CrossSet
+    uint64_t time = 0;        // when the first byte moves, the core arrives, the set fires, the block ends
+    uint32_t entry = 0;       // Transfer: index in the trace
+};
+
+// Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core.
+using CrossReleases = std::vector<std::vector<uint64_t>>;
+
+class CoreRun {
+public:
+    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start);
+
+    // Go as far as known times allow; new requests are appended.
+    void advance(std::vector<Request> &requests);
+    // The bytes of the pipe's transfer have moved at `time`.
+    void end_transfer(uint32_t pipe, uint64_t time);
+    // The SyncAll that this core waits in ends at `time`.
+    void release(uint64_t time);
+
+    bool is_ended() const { return is_ended_; }
+    std::string waits_for() const;  // for the deadlock message
+    void add_to(LaunchTiming &timing) const;
+
+private:
+    struct Pipe {
+        uint64_t issued = 0, taken = 0;      // entries put into the queue, entries that left it
+        std::vector<uint32_t> entries;       // ring of queue.depth
+        std::vector<uint64_t> issue_times;   // ring
+        std::vector<uint64_t> taken_times;   // ring
+        uint64_t free_at = 0;                // the next instruction may start
+        uint64_t complete_at = 0;            // everything started so far is complete
+        uint64_t busy_until = 0, busy = 0, stall = 0;
+        uint64_t transfer_start = 0;
+        uint32_t transfer_entry = 0;
+        bool is_moving = false;              // a transfer whose end is not known yet
+
+        bool is_drained() const { return issued == taken && !is_moving; }
+        void occupy(uint64_t begin, uint64_t end);
+        void work(uint64_t ready, uint64_t cycles);
+    };
+    struct Flag {  // ready times, oldest first
+        std::vector<uint64_t> ready;
+        size_t head = 0;
+        bool is_set() const { return head < ready.size(); }
+        uint64_t take();
+    };
+
+    bool step_scalar(std::vector<Request> &requests);
+    bool issue(uint32_t pipe, uint32_t issue_cycles);
+    bool scalar_work(const TraceEntry &entry);
+    bool scalar_wait(Flag &flag);
+    bool scalar_cross_wait(uint32_t event);
+    bool drain();
+    bool sync_all(std::vector<Request> &requests);
+    void end(std::vector<Request> &requests);
+    bool step_pipe(uint32_t pipe, std::vector<Request> &requests);
+    bool start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests);
+    uint64_t fire(Pipe &pipe, uint64_t ready);
+    static Request cross_set(const TraceEntry &entry, uint64_t time);
+    bool wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken);
+    void start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests);
+    bool is_miss(uint64_t address);
+    void stall_scalar_until(uint64_t time);
+    Flag &flag_of(const TraceEntry &entry);
+
+    const ChipModel &chip_;
+    const CoreTrace &trace_;
+    const CrossReleases &crosses_;
+    Pipe pipes_[kQueues];
+    std::vector<Flag> flags_;
+    std::vector<uint64_t> cache_lines_;   // scalar data cache, direct mapped: line number + 1
+    std::vector<uint32_t> cross_waits_;   // waits done, by event
+    uint64_t now_ = 0;                    // S has done everything before this cycle
+    uint32_t next_ = 0;                   // entry that S issues next
+    uint64_t scalar_busy_ = 0, scalar_stall_ = 0;
+    bool is_in_sync_all_ = false;
+    bool is_ended_ = false;
+};
+
+// Pipe whose queue an entry goes through; VNPU_PIPE_S when the scalar unit does it itself.
+uint32_t queue_of(const TraceEntry &entry);
+
+}  // namespace vnpu

@@ -1,0 +1,209 @@
+/*
+ * What one executed instruction costs: rows (opcode, name, pipe, formula) and the figures that the formulas take from the hardware file.
+ *
+ * Problem: execution knows addresses, masks and strides of an instruction when it runs it, the replay only sees a compact entry.
+ * Approach: the cost is decided here, per record. Vector: fixed + repeats with bank conflicts. Copies: set-up here, bytes in the replay. Scalar: per access.
+ * Limits: an opcode without a row costs its issue only; bank conflicts with the DMA pipes are not modelled.
+ */
+#include <algorithm>
+
+#include "bank_conflict.h"
+#include "chip.h"
+
+namespace vnpu {
+namespace {
+
+enum class Formula : uint8_t {
+    Vector,     // fixed + repeats
+    Copy,       // by the spaces of its operands
+    ScalarLoad,
+    ScalarStore,
+    Setup,      // TPipe construction
+    Issue,      // only the scalar unit's issue
+    Free,       // a note: no instruction
+};
+
+enum Family : uint8_t {
+    kAdd, kMul, kDiv, kLogic, kAxpy, kExp, kLn, kSqrt, kRsqrt, kReciprocal, kAbs, kRelu,
+    kCast, kCopy, kDuplicate, kCompare, kSelect, kReduce, kBlockReduce, kGather, kFamilies,
+};
+
+struct CostRow {
+    uint16_t opcode;
+    const char *name;
+    Formula formula;
+    Family family;  // Vector only; its figures and their sources: `vector.<family>.*` in the hardware file
+};
+
+constexpr CostRow kRows[] = {
+    {VNPU_OP_ADD, "Add", Formula::Vector, kAdd},
+    {VNPU_OP_SUB, "Sub", Formula::Vector, kAdd},
+    {VNPU_OP_MUL, "Mul", Formula::Vector, kMul},
+    {VNPU_OP_DIV, "Div", Formula::Vector, kDiv},
+    {VNPU_OP_MAX, "Max", Formula::Vector, kAdd},
+    {VNPU_OP_MIN, "Min", Formula::Vector, kAdd},
+    {VNPU_OP_AND, "And", Formula::Vector, kLogic},
+    {VNPU_OP_OR, "Or", Formula::Vector, kLogic},
+    {VNPU_OP_ADDS, "Adds", Formula::Vector, kAdd},
+    {VNPU_OP_MULS, "Muls", Formula::Vector, kMul},
+    {VNPU_OP_MAXS, "Maxs", Formula::Vector, kAdd},
+    {VNPU_OP_MINS, "Mins", Formula::Vector, kAdd},
+    {VNPU_OP_LEAKY_RELU, "LeakyRelu", Formula::Vector, kRelu},
+    {VNPU_OP_SHIFT_LEFT, "ShiftLeft", Formula::Vector, kLogic},
+    {VNPU_OP_SHIFT_RIGHT, "ShiftRight", Formula::Vector, kLogic},
+    {VNPU_OP_AXPY, "Axpy", Formula::Vector, kAxpy},
+    {VNPU_OP_EXP, "Exp", Formula::Vector, kExp},
+    {VNPU_OP_LN, "Ln", Formula::Vector, kLn},
+    {VNPU_OP_SQRT, "Sqrt", Formula::Vector, kSqrt},
+    {VNPU_OP_RSQRT, "Rsqrt", Formula::Vector, kRsqrt},
+    {VNPU_OP_RECIPROCAL, "Reciprocal", Formula::Vector, kReciprocal},
+    {VNPU_OP_ABS, "Abs", Formula::Vector, kAbs},
+    {VNPU_OP_RELU, "Relu", Formula::Vector, kRelu},
+    {VNPU_OP_NOT, "Not", Formula::Vector, kLogic},
+    {VNPU_OP_CAST, "Cast", Formula::Vector, kCast},
+    {VNPU_OP_COPY, "Copy", Formula::Vector, kCopy},
+    {VNPU_OP_DUPLICATE, "Duplicate", Formula::Vector, kDuplicate},
+    {VNPU_OP_COMPARE, "Compare", Formula::Vector, kCompare},
+    {VNPU_OP_SELECT, "Select", Formula::Vector, kSelect},
+    {VNPU_OP_REDUCE_SUM, "ReduceSum", Formula::Vector, kReduce},
+    {VNPU_OP_REDUCE_MAX, "ReduceMax", Formula::Vector, kReduce},
+    {VNPU_OP_REDUCE_MIN, "ReduceMin", Formula::Vector, kReduce},
+    {VNPU_OP_WHOLE_REDUCE_SUM, "WholeReduceSum", Formula::Vector, kReduce},
+    {VNPU_OP_WHOLE_REDUCE_MAX, "WholeReduceMax", Formula::Vector, kReduce},
+    {VNPU_OP_WHOLE_REDUCE_MIN, "WholeReduceMin", Formula::Vector, kReduce},
+    {VNPU_OP_BLOCK_REDUCE_SUM, "BlockReduceSum", Formula::Vector, kBlockReduce},
+    {VNPU_OP_BLOCK_REDUCE_MAX, "BlockReduceMax", Formula::Vector, kBlockReduce},
+    {VNPU_OP_BLOCK_REDUCE_MIN, "BlockReduceMin", Formula::Vector, kBlockReduce},
+    {VNPU_OP_BRCB, "Brcb", Formula::Vector, kCopy},
+    {VNPU_OP_GATHER, "Gather", Formula::Vector, kGather},
+    {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
+    {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
+    {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
+    {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
+    {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
+    {VNPU_OP_BUFFER_INIT, "InitBuffer", Formula::Free, kFamilies},
+    {VNPU_OP_BUFFER_ACQUIRE, "AllocTensor", Formula::Free, kFamilies},
+    {VNPU_OP_BUFFER_RELEASE, "FreeTensor", Formula::Free, kFamilies},
+    {VNPU_OP_PIPE_BEGIN, "TPipe", Formula::Setup, kFamilies},
+    {VNPU_OP_PIPE_END, "~TPipe", Formula::Free, kFamilies},
+};
+
+constexpr CostRow kDefaultRow = {VNPU_OP_NONE, "", Formula::Issue, kFamilies};
+
+const CostRow &row_of(uint16_t opcode) {
+    for (const CostRow &row : kRows)
+        if (row.opcode == opcode) return row;
+    return kDefaultRow;
+}
+
+uint32_t bytes_of(uint8_t dtype) {
+    switch (dtype) {
+    case VNPU_DT_I8: case VNPU_DT_U8: case VNPU_DT_BOOL: case VNPU_DT_I4: return 1;
+    case VNPU_DT_F16: case VNPU_DT_BF16: case VNPU_DT_I16: case VNPU_DT_U16: return 2;
+    case VNPU_DT_I64: case VNPU_DT_U64: case VNPU_DT_F64: return 8;
+    default: return 4;
+    }
+}
+
+bool is_vector_operand(const vnpu_operand &operand) { return operand.space == VNPU_SPACE_UB; }
+
+uint32_t widest(const vnpu_record &record) {
+    uint32_t width = bytes_of(record.dst.dtype);
+    for (const vnpu_operand *source : {&record.src0, &record.src1})
+        if (is_vector_operand(*source)) width = std::max(width, bytes_of(source->dtype));
+    return width;
+}
+
+// Blocks of one operand in bank terms. The narrower side of a Cast takes proportionally fewer blocks per repeat; count forms are dense.
+BankOperand bank_operand(const vnpu_record &record, const vnpu_operand &operand, uint32_t width) {
+    BankOperand result;
+    if (!is_vector_operand(operand)) return result;
+    result.addr = operand.addr;
+    result.blocks = std::max(1u, 8 * bytes_of(operand.dtype) / width);
+    const bool is_dense = (record.flags & VNPU_F_COUNT) != 0;
+    result.blk = is_dense ? 1 : operand.blk;
+    result.rep = is_dense ? result.blocks : operand.rep;
+    return result;
+}
+
+void cost_vector(const ChipModel &chip, const vnpu_record &record, const CostRow &row, uint32_t repeats, TraceEntry &entry) {
+    const uint32_t width = widest(record);
+    const VectorCost &cost = chip.vector_costs[row.family];
+    const uint32_t compute = width <= 2 ? cost.b16 : cost.b32;
+    const BankOperand dst = bank_operand(record, record.dst, width);
+    const BankOperand src0 = bank_operand(record, record.src0, width), src1 = bank_operand(record, record.src1, width);
+    const uint64_t cycles = repeat_cycles(dst, src0, src1, repeats, compute, chip.write_distance);
+    entry.pipe = VNPU_PIPE_V;
+    entry.cycles = chip.vector_fixed + static_cast<uint32_t>(cycles);
+}
+
+void cost_on_chip_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
+    const uint64_t bytes = static_cast<uint64_t>(record.p[0]) * record.p[1];
+    if (record.pipe == VNPU_PIPE_V) {  // UB to UB: one repeat per 256 bytes
+        entry.cycles = chip.vector_fixed + static_cast<uint32_t>((bytes + 255) / 256) * chip.vector_costs[kCopy].b16;
+        return;
+    }
+    entry.cycles = chip.mte3.setup_cycles + static_cast<uint32_t>(((bytes << kRateBits) + chip.on_chip_rate - 1) / chip.on_chip_rate);
+}
+
+void cost_gm_copy(const DmaCost &dma, TraceKind kind, uint64_t gm_addr, uint32_t gm_gap, const vnpu_record &record, TraceEntry &entry) {
+    entry.kind = kind;
+    entry.cycles = dma.setup_cycles;
+    entry.blocks = record.p[0];
+    entry.block_bytes = record.p[1];
+    entry.gm_gap = gm_gap;
+    entry.gm_addr = gm_addr;
+    if (record.flags & VNPU_F_L2_BYPASS) entry.flags |= kTraceL2Bypass;
+}
+
+void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
+    entry.pipe = record.pipe;
+    if (record.p[0] == 0 || record.p[1] == 0) return;  // no block: the instruction does nothing
+    if (record.src0.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+    if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
+    cost_on_chip_copy(chip, record, entry);
+}
+
+// A GM address makes the replay ask the core's data cache; the miss is added there.
+void cost_scalar(const ChipModel &chip, const vnpu_operand &operand, uint32_t ub_cycles, TraceEntry &entry) {
+    const bool is_gm = operand.space == VNPU_SPACE_GM;
+    entry.pipe = VNPU_PIPE_S;
+    entry.cycles = is_gm ? chip.cache_hit_cycles : ub_cycles;
+    entry.gm_addr = is_gm ? operand.addr : 0;
+}
+
+}  // namespace
+
+const std::vector<const char *> &vector_family_names() {
+    static const std::vector<const char *> names = {
+        "add", "mul", "div", "logic", "axpy", "exp", "ln", "sqrt", "rsqrt", "reciprocal", "abs", "relu",
+        "cast", "copy", "duplicate", "compare", "select", "reduce", "block_reduce", "gather",
+    };
+    static_assert(kFamilies == 20, "one name per family, in the order of the enum");
+    return names;
+}
+
+TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t repeats, uint64_t elements) {
+    const CostRow &row = row_of(record.opcode);
+    TraceEntry entry;
+    entry.opcode = record.opcode;
+    entry.line = record.line;
+    entry.pipe = VNPU_PIPE_S;
+    entry.issue_cycles = chip.issue_cycles;
+    switch (row.formula) {
+    case Formula::Vector:
+        entry.pipe = VNPU_PIPE_V;
+        if (elements != 0) cost_vector(chip, record, row, repeats, entry);  // no active element: nothing happens but the issue
+        break;
+    case Formula::Copy: cost_copy(chip, record, entry); break;
+    case Formula::ScalarLoad: cost_scalar(chip, record.src0, chip.ub_load_cycles, entry); break;
+    case Formula::ScalarStore: cost_scalar(chip, record.dst, chip.ub_store_cycles, entry); break;
+    case Formula::Setup: entry.cycles = chip.tpipe_setup; break;
+    case Formula::Issue: entry.cycles = 1; break;
+    case Formula::Free: break;
+    }
+    if (entry.pipe == VNPU_PIPE_S) entry.issue_cycles = 0;  // S executes it itself: `cycles` is all
+    return entry;
+}
+
+}  // namespace vnpu

@@ -1,0 +1,246 @@
+/*
+ * The replay: all cores of a launch in time order.
+ *
+ * Problem: cores share HBM and L2, SyncAll joins them, and surplus blocks start when others end; all of that has to be the same on every host.
+ * Approach: cores compute ahead by themselves (core_run.h); what they share is handled here, one event at a time, ordered by (cycle, kind, block, pipe).
+ * Limits: blocks start one after the other as the task scheduler hands them out; a surplus block starts on the first core that ends.
+ */
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <stdexcept>
+#include <tuple>
+
+#include "bandwidth.h"
+#include "core_run.h"
+#include "l2.h"
+#include "transfer.h"
+
+namespace vnpu {
+
+class MemoryState {
+public:
+    explicit MemoryState(const ChipModel &chip) : l2(chip.l2_bytes) {}
+    L2 l2;
+};
+
+namespace {
+
+constexpr uint32_t kCrossEvents = 16;
+constexpr uint32_t kNobody = ~0u;
+
+struct Event {
+    uint64_t time = 0;
+    Request::Kind kind = Request::Kind::End;
+    uint32_t block = 0;
+    uint8_t pipe = 0;
+    uint32_t entry = 0;
+
+    bool operator>(const Event &other) const { return key() > other.key(); }
+    std::tuple<uint64_t, uint8_t, uint32_t, uint8_t> key() const { return {time, static_cast<uint8_t>(kind), block, pipe}; }
+};
+
+struct Flow {
+    uint32_t block = kNobody;    // kNobody: a write-back that nothing waits for
+    uint8_t pipe = 0;
+    FlowKind last_kind = kHbmRead;
+    uint64_t last_bytes = 0;     // still to move over HBM after the part that L2 serves
+};
+
+// Arrivals of all cores at one point; it opens when the last one is there.
+struct Gathering {
+    uint32_t arrived = 0;
+    uint64_t latest = 0;
+
+    bool arrive(uint64_t time, uint32_t expected) {
+        latest = std::max(latest, time);
+        return ++arrived == expected;
+    }
+};
+
+uint32_t cores_for(const ChipModel &chip, uint32_t core_kind) { return core_kind == VNPU_CORE_AIV ? chip.limits.cores_aiv : chip.limits.cores_aic; }
+
+class Replay {
+public:
+    Replay(const ChipModel &chip, const LaunchTrace &trace, L2 &l2)
+        : chip_(chip), trace_(trace), l2_(l2), bandwidth_(chip), crosses_(kCrossEvents), cross_gatherings_(kCrossEvents),
+          cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)), cores_(trace.cores.size()) {}
+
+    LaunchTiming run() {
+        const uint32_t first_wave = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
+        while (started_ < first_wave) start_block(0);
+        while (step()) continue;
+        if (ended_ != blocks()) throw std::runtime_error(deadlock());
+        timing_.cycles = std::max(last_end_, chip_.launch_minimum);
+        timing_.kernel_cycles = last_end_ - std::min(last_end_, chip_.launch_base);
+        return timing_;
+    }
+
+private:
+    uint32_t blocks() const { return static_cast<uint32_t>(trace_.cores.size()); }
+
+    void start_block(uint64_t core_free) {
+        const uint32_t block = started_++;
+        const uint64_t handed_out = chip_.launch_base + block * chip_.launch_per_block;
+        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, std::max(core_free, handed_out));
+        advance(block);
+    }
+
+    // The earlier of the next event and the next end of a flow; false when there is neither.
+    bool step() {
+        const uint64_t next_event = events_.empty() ? kNever : events_.top().time;
+        if (bandwidth_.next_end() == kNever && next_event == kNever) return false;
+        if (bandwidth_.next_end() <= next_event) end_flows(bandwidth_.next_end());
+        else handle_event();
+        return true;
+    }
+
+    void handle_event() {
+        const Event event = events_.top();
+        events_.pop();
+        if (event.kind == Request::Kind::Transfer) start_transfer(event);
+        else end_block(event);
+    }
+
+    void end_block(const Event &event) {
+        cores_[event.block]->add_to(timing_);
+        cores_[event.block].reset();
+        last_end_ = std::max(last_end_, event.time);
+        ++ended_;
+        if (started_ < blocks()) start_block(event.time);
+    }
+
+    // ---- transfers
+
+    void start_transfer(const Event &event) {
+        const TraceEntry &entry = trace_.cores[event.block][event.entry];
+        const bool is_read = entry.kind == TraceKind::GmRead;
+        const TransferPlan plan = plan_transfer(entry, l2_);
+        (is_read ? timing_.gm_read_bytes : timing_.gm_written_bytes) += static_cast<uint64_t>(entry.blocks) * entry.block_bytes;
+        timing_.hbm_bytes += plan.hbm_bytes + plan.write_back_bytes;
+        if (plan.write_back_bytes != 0) bandwidth_.start(event.time, kHbmWrite, plan.write_back_bytes, new_flow({}));
+        Flow flow;
+        flow.block = event.block;
+        flow.pipe = event.pipe;
+        flow.last_kind = is_read ? kHbmRead : kHbmWrite;
+        flow.last_bytes = plan.hbm_bytes;
+        if (plan.l2_bytes != 0) bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
+        else start_last_part(event.time, new_flow(flow));
+    }
+
+    void start_last_part(uint64_t now, uint32_t index) {
+        const uint64_t bytes = flows_[index].last_bytes;
+        flows_[index].last_bytes = 0;
+        bandwidth_.start(now, flows_[index].last_kind, bytes, index);
+    }
+
+    void end_flows(uint64_t now) {
+        ending_.clear();
+        bandwidth_.take_ended(now, ending_);
+        for (const uint32_t index : ending_) {
+            if (flows_[index].last_bytes != 0) start_last_part(now, index);
+            else end_flow(now, index);
+        }
+    }
+
+    void end_flow(uint64_t now, uint32_t index) {
+        const Flow flow = flows_[index];
+        free_flows_.push_back(index);
+        if (flow.block == kNobody) return;
+        cores_[flow.block]->end_transfer(flow.pipe, now);
+        advance(flow.block);
+    }
+
+    uint32_t new_flow(const Flow &flow) {
+        if (free_flows_.empty()) {
+            flows_.push_back(flow);
+            return static_cast<uint32_t>(flows_.size() - 1);
+        }
+        const uint32_t index = free_flows_.back();
+        free_flows_.pop_back();
+        flows_[index] = flow;
+        return index;
+    }
+
+    // ---- what cores ask for
+
+    void advance(uint32_t first) {
+        ready_.push_back(first);
+        while (!ready_.empty()) {
+            const uint32_t block = ready_.back();
+            ready_.pop_back();
+            std::vector<Request> requests;
+            cores_[block]->advance(requests);
+            for (const Request &request : requests) take(block, request);
+        }
+    }
+
+    void take(uint32_t block, const Request &request) {
+        switch (request.kind) {
+        case Request::Kind::Transfer:
+        case Request::Kind::End: events_.push({request.time, request.kind, block, request.pipe, request.entry}); break;
+        case Request::Kind::SyncAll: arrive_sync_all(request.time); break;
+        case Request::Kind::CrossSet: arrive_cross(block, request); break;
+        }
+    }
+
+    void arrive_sync_all(uint64_t time) {
+        if (!sync_all_.arrive(time, blocks())) return;
+        const uint64_t release = sync_all_.latest + chip_.sync_all;
+        sync_all_ = {};
+        for (uint32_t block = 0; block < blocks(); ++block) {
+            cores_[block]->release(release);
+            ready_.push_back(block);
+        }
+    }
+
+    void arrive_cross(uint32_t block, const Request &request) {
+        std::vector<Gathering> &gatherings = cross_gatherings_[request.event];
+        const uint32_t turn = cross_sets_[block][request.event]++;
+        if (turn == gatherings.size()) gatherings.emplace_back();
+        if (!gatherings[turn].arrive(request.time, blocks())) return;
+        crosses_[request.event].push_back(gatherings[turn].latest);
+        for (uint32_t other = 0; other < blocks(); ++other)
+            if (cores_[other] && !cores_[other]->is_ended()) ready_.push_back(other);
+    }
+
+    std::string deadlock() const {
+        if (sync_all_.arrived != 0 && started_ < blocks())
+            return "deadlock: SyncAll needs all " + std::to_string(blocks()) + " blocks at once, the chip runs " + std::to_string(started_ - ended_) +
+                   " at a time";
+        for (uint32_t block = 0; block < blocks(); ++block)
+            if (cores_[block] && !cores_[block]->is_ended())
+                return "deadlock: block " + std::to_string(block) + " waits for ever for " + cores_[block]->waits_for();
+        return "deadlock: no block can go on";
+    }
+
+    const ChipModel &chip_;
+    const LaunchTrace &trace_;
+    L2 &l2_;
+    Bandwidth bandwidth_;
+    CrossReleases crosses_;
+    std::vector<std::vector<Gathering>> cross_gatherings_;   // [event][n]
+    std::vector<std::vector<uint32_t>> cross_sets_;          // [block][event]
+    std::vector<std::unique_ptr<CoreRun>> cores_;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::vector<Flow> flows_;
+    std::vector<uint32_t> free_flows_, ending_, ready_;
+    Gathering sync_all_;
+    LaunchTiming timing_;
+    uint64_t last_end_ = 0;
+    uint32_t started_ = 0, ended_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryState> cold_memory(const ChipModel &chip) { return std::make_shared<MemoryState>(chip); }
+
+LaunchTiming replay(const ChipModel &chip, const LaunchTrace &trace, MemoryState &memory) { return Replay(chip, trace, memory.l2).run(); }
+
+// Addresses are not known here: every byte is read from HBM and written to it, the L2 stays as it is.
+uint64_t copy_cycles(const ChipModel &chip, uint64_t bytes, MemoryState &) {
+    const uint64_t moved = (((2 * bytes) << kRateBits) + chip.hbm_total_cap - 1) / chip.hbm_total_cap;
+    return std::max(chip.launch_minimum, chip.launch_base + moved);
+}
+
+}  // namespace vnpu

@@ -1,0 +1,28 @@
+/*
+ * What one DMA instruction moves.
+ *
+ * Problem: a strided or unaligned copy moves more than its bytes, and part of them may lie in L2.
+ * Approach: round each block to its bursts, ask the L2 line by line, and split the bursts in the proportion of hits and misses.
+ * Limits: decided when the transfer starts; stores are rounded to 32 B, the 128 B lines around them are not fetched.
+ */
+#pragma once
+
+#include "../trace.h"
+#include "l2.h"
+
+namespace vnpu {
+
+// Bytes to move, in the order in which the transfer moves them.
+struct TransferPlan {
+    uint64_t l2_bytes = 0;
+    uint64_t hbm_bytes = 0;         // reads: misses; writes: bytes past L2 and dirty bytes that have to leave first
+    uint64_t write_back_bytes = 0;  // reads: dirty bytes pushed out; HBM takes them beside the read
+};
+
+// Bytes that the bursts of one block carry. Bursts are 128, 256 or 512 B long; a block that starts off a 128-byte boundary fills whole bursts.
+// Public documentation gives the sizes; the rule for unaligned blocks is calibrated to scenario 4 of the DataCopy example.
+uint64_t burst_bytes(uint64_t addr, uint64_t bytes);
+
+TransferPlan plan_transfer(const TraceEntry &entry, L2 &l2);
+
+}  // namespace vnpu

@@ -1,0 +1,61 @@
+/*
+ * Keywords of the device language, as macros that let an ordinary C++ compiler read a kernel.
+ *
+ * Problem: `__aicore__`, `__gm__` and friends are extensions of the vendor's compiler.
+ * Approach: those that only place code or data expand to nothing, since one pass compiles device code only and on-chip memory is never dereferenced.
+ * Limits: kernels for cube or mixed cores are refused where they are declared.
+ */
+#ifndef PITON_ASCENDC_MACROS_H
+#define PITON_ASCENDC_MACROS_H
+
+#include <cstdint>
+
+#define __aicore__
+#define __global__
+#define __host_aicore__
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __fbuf__
+#define __vector__
+#define __cube__ _Pragma("GCC error \"__cube__ kernels are not supported by the virtual NPU yet; only vector (__vector__) kernels are\"")
+#define __mix__(...) _Pragma("GCC error \"__mix__ kernels are not supported by the virtual NPU yet; only vector (__vector__) kernels are\"")
+
+/* A launch header may have guessed this one as `void *` for the host compiler. */
+#undef GM_ADDR
+#define GM_ADDR __gm__ uint8_t *
+
+/* Every kernel runs on vector cores here. */
+#define ASCEND_IS_AIV constexpr(true)
+#define ASCEND_IS_AIC constexpr(false)
+#define ASCEND_IS_NOT_AIV constexpr(false)
+#define ASCEND_IS_NOT_AIC constexpr(true)
+
+enum KernelMetaType {
+    KERNEL_TYPE_AIV_ONLY,
+    KERNEL_TYPE_AIC_ONLY,
+    KERNEL_TYPE_MIX_AIV_1_0,
+    KERNEL_TYPE_MIX_AIC_1_0,
+    KERNEL_TYPE_MIX_AIC_1_1,
+    KERNEL_TYPE_MIX_AIC_1_2,
+};
+
+/* The forms with one vector core per block only. */
+#define KERNEL_TASK_TYPE_DEFAULT(type)                                      \
+    static_assert((type) == KERNEL_TYPE_AIV_ONLY || (type) == KERNEL_TYPE_MIX_AIV_1_0, \
+                  "KERNEL_TASK_TYPE_DEFAULT(" #type "): the virtual NPU runs vector kernels only; use KERNEL_TYPE_AIV_ONLY")
+
+/* Marks our own functions, so that the budget of simulated cycles counts the kernel's basic blocks and not those of these headers. */
+#if defined(__has_attribute)
+#if __has_attribute(no_sanitize_coverage)
+#define PITON_API __attribute__((no_sanitize_coverage)) inline
+#endif
+#endif
+#ifndef PITON_API
+#define PITON_API inline
+#endif
+
+#endif /* PITON_ASCENDC_MACROS_H */

@@ -1,0 +1,131 @@
+/*
+ * Parameter structures of copies and of the mask/repeat/stride forms, field by field as documented.
+ *
+ * Problem: fields are narrow; a run-time value that does not fit is cut silently on the chip.
+ * Approach: constructors take piton::Narrow and report such a value with the line of the construction.
+ * Limits: an assignment to a field (`params.blockCount = n`) is cut as on the chip, unseen.
+ */
+#ifndef PITON_ASCENDC_PARAMS_H
+#define PITON_ASCENDC_PARAMS_H
+
+#include "record.h"
+
+namespace AscendC {
+
+/* Lengths and gaps in 32-byte blocks. */
+struct DataCopyParams {
+    PITON_API DataCopyParams() {}
+    PITON_API DataCopyParams(piton::Narrow<uint16_t> count, piton::Narrow<uint16_t> len, piton::Narrow<uint16_t> srcGapIn,
+                             piton::Narrow<uint16_t> dstGapIn, piton::Location at = piton::Location())
+        : blockCount(count.Get("DataCopyParams", 0, at)), blockLen(len.Get("DataCopyParams", 1, at)), srcGap(srcGapIn.Get("DataCopyParams", 2, at)),
+          dstGap(dstGapIn.Get("DataCopyParams", 3, at))
+    {}
+
+    uint16_t blockCount = 1;
+    uint16_t blockLen = 0;
+    union {
+        uint16_t srcGap = 0;
+        uint16_t srcStride;
+    };
+    union {
+        uint16_t dstGap = 0;
+        uint16_t dstStride;
+    };
+};
+
+/* Length in bytes; the gap on the GM side in bytes, on the UB side in 32-byte blocks. */
+struct DataCopyExtParams {
+    PITON_API DataCopyExtParams() {}
+    PITON_API DataCopyExtParams(piton::Narrow<uint16_t> count, piton::Narrow<uint32_t> len, piton::Narrow<uint32_t> srcStrideIn,
+                                piton::Narrow<uint32_t> dstStrideIn, piton::Narrow<uint32_t> rsvIn, piton::Location at = piton::Location())
+        : blockCount(count.Get("DataCopyExtParams", 0, at)), blockLen(len.Get("DataCopyExtParams", 1, at)),
+          srcStride(srcStrideIn.Get("DataCopyExtParams", 2, at)), dstStride(dstStrideIn.Get("DataCopyExtParams", 3, at)),
+          rsv(rsvIn.Get("DataCopyExtParams", 4, at))
+    {}
+
+    uint16_t blockCount = 1;
+    uint32_t blockLen = 0;
+    uint32_t srcStride = 0;
+    uint32_t dstStride = 0;
+    uint32_t rsv = 0;
+};
+
+/* Paddings in elements. */
+struct DataCopyPadParams {
+    PITON_API DataCopyPadParams() {}
+    PITON_API DataCopyPadParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, uint64_t value,
+                                piton::Location at = piton::Location())
+        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadParams", 1, at)), rightPadding(right.Get("DataCopyPadParams", 2, at)), paddingValue(value)
+    {}
+
+    bool isPad = false;
+    uint8_t leftPadding = 0;
+    uint8_t rightPadding = 0;
+    uint64_t paddingValue = 0;
+};
+
+template <typename T>
+struct DataCopyPadExtParams {
+    PITON_API DataCopyPadExtParams() {}
+    PITON_API DataCopyPadExtParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, T value,
+                                   piton::Location at = piton::Location())
+        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadExtParams", 1, at)), rightPadding(right.Get("DataCopyPadExtParams", 2, at)),
+          paddingValue(value)
+    {}
+
+    bool isPad = false;
+    uint8_t leftPadding = 0;
+    uint8_t rightPadding = 0;
+    T paddingValue = T(0);
+};
+
+/* Strides in 32-byte blocks: blk inside a repeat, rep between repeats. */
+struct UnaryRepeatParams {
+    PITON_API UnaryRepeatParams() {}
+    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
+                                piton::Narrow<uint8_t> srcRep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("UnaryRepeatParams", 0, at)), srcBlkStride(srcBlk.Get("UnaryRepeatParams", 1, at)),
+          dstRepStride(dstRep.Get("UnaryRepeatParams", 2, at)), srcRepStride(srcRep.Get("UnaryRepeatParams", 3, at))
+    {}
+
+    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
+                                piton::Narrow<uint8_t> srcRep, bool halfBlockIn, piton::Location at = piton::Location())
+        : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep, at)
+    {
+        halfBlock = halfBlockIn;
+    }
+
+    uint32_t blockNumber = 8;
+    uint16_t dstBlkStride = 1;
+    uint16_t srcBlkStride = 1;
+    uint8_t dstRepStride = 8;
+    uint8_t srcRepStride = 8;
+    bool repeatStrideMode = false;
+    bool strideSizeMode = false;
+    bool halfBlock = false;
+};
+
+struct BinaryRepeatParams {
+    PITON_API BinaryRepeatParams() {}
+    PITON_API BinaryRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint8_t> src1Blk,
+                                 piton::Narrow<uint8_t> dstRep, piton::Narrow<uint8_t> src0Rep, piton::Narrow<uint8_t> src1Rep,
+                                 piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("BinaryRepeatParams", 0, at)), src0BlkStride(src0Blk.Get("BinaryRepeatParams", 1, at)),
+          src1BlkStride(src1Blk.Get("BinaryRepeatParams", 2, at)), dstRepStride(dstRep.Get("BinaryRepeatParams", 3, at)),
+          src0RepStride(src0Rep.Get("BinaryRepeatParams", 4, at)), src1RepStride(src1Rep.Get("BinaryRepeatParams", 5, at))
+    {}
+
+    uint32_t blockNumber = 8;
+    uint8_t dstBlkStride = 1;
+    uint8_t src0BlkStride = 1;
+    uint8_t src1BlkStride = 1;
+    uint8_t dstRepStride = 8;
+    uint8_t src0RepStride = 8;
+    uint8_t src1RepStride = 8;
+    bool repeatStrideMode = false;
+    bool strideSizeMode = false;
+};
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_PARAMS_H */

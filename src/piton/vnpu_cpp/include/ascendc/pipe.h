@@ -1,0 +1,276 @@
+/*
+ * TPipe: hands out on-chip memory and event ids.
+ *
+ * Problem: buffers, their flags and their misuse have to behave as in the vendor's framework, since a kernel's synchronisation comes from it.
+ * Approach: a table of at most 64 buffers, given out linearly per physical memory from address 0 in units of 32 bytes, and eight event ids per pipe pair,
+ * lowest first (facts read in the public headers of the framework). Flags that the framework sets are marked VNPU_F_QUEUE.
+ * Limits: no InitBufPool, no spilling to global memory, no mutexes of later chips.
+ */
+#ifndef PITON_ASCENDC_PIPE_H
+#define PITON_ASCENDC_PIPE_H
+
+#include "sync.h"
+#include "system.h"
+#include "tensor.h"
+
+namespace piton {
+
+constexpr uint32_t kMaxBuffers = 64; /* over all queues and TBufs of a kernel */
+constexpr AscendC::TEventID kNoEventId = -1;
+
+enum class BufferState : uint8_t { Free, Occupied, EnQue, DeQue };
+
+/* One buffer of a queue or a TBuf. The event ids are those of flags that are set and not yet waited for. */
+struct QueueBuffer {
+    uint32_t address = 0;
+    uint32_t bytes = 0;
+    uint32_t handle = 0;
+    BufferState state = BufferState::Free;
+    AscendC::HardEvent freeEvent = AscendC::HardEvent::MAX;
+    AscendC::TEventID enqueId = kNoEventId;
+    AscendC::TEventID freeId = kNoEventId;
+};
+
+/* The id pools, one bit per id and event. */
+class EventIds {
+public:
+    /* The lowest free id, not reserved. */
+    PITON_API AscendC::TEventID Peek(AscendC::HardEvent event, const char *api, Location at) const
+    {
+        for (int8_t id = 0; id < kEventIds; ++id) {
+            if ((used_[Index(event)] >> id & 1) == 0) {
+                return id;
+            }
+        }
+        const PipePair pipes = PipesOf(event);
+        Fault(VNPU_FAULT_NO_EVENT_ID, api, at, kEventIds, pipes.source, pipes.destination);
+    }
+    PITON_API AscendC::TEventID Allocate(AscendC::HardEvent event, const char *api, Location at)
+    {
+        const AscendC::TEventID id = Peek(event, api, at);
+        used_[Index(event)] = static_cast<uint8_t>(used_[Index(event)] | 1u << id);
+        return id;
+    }
+    PITON_API void Release(AscendC::HardEvent event, AscendC::TEventID id)
+    {
+        used_[Index(event)] = static_cast<uint8_t>(used_[Index(event)] & ~(1u << id));
+    }
+
+private:
+    PITON_API static uint32_t Index(AscendC::HardEvent event) { return static_cast<uint32_t>(event); }
+
+    uint8_t used_[kEventCount] = {};
+};
+
+}  // namespace piton
+
+namespace AscendC {
+
+template <TPosition src, TPosition dst, int32_t depth, auto mask>
+class TQueBind;
+template <TPosition position>
+class TBuf;
+
+class TPipe {
+public:
+    PITON_API TPipe(piton::Location at = piton::Location()) : at_(at) { Init(at); }
+    PITON_API ~TPipe() { Destroy(at_); }
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+
+    PITON_API void Init(piton::Location at = piton::Location());
+    PITON_API void Reset(piton::Location at = piton::Location());
+    PITON_API void Destroy(piton::Location at = piton::Location());
+
+    /* Give `queue` `num` buffers of `len` bytes each. */
+    template <class Queue>
+    PITON_API bool InitBuffer(Queue &queue, piton::Narrow<uint8_t> num, piton::Narrow<uint32_t> len, piton::Location at = piton::Location())
+    {
+        const uint32_t count = num.Get("InitBuffer", 1, at);
+        piton::RequireRange("InitBuffer", 1, count, 1, piton::kMaxBuffers, at);
+        piton::QueueBuffer *first = buffers_ + used_;
+        for (uint32_t i = 0; i < count; ++i) {
+            AddBuffer(Queue::kPlace, len.Get("InitBuffer", 2, at), count - i, true, at);
+        }
+        queue.Attach(this, first, count, at);
+        return true;
+    }
+
+    template <TPosition position>
+    PITON_API bool InitBuffer(TBuf<position> &buffer, piton::Narrow<uint32_t> len, piton::Location at = piton::Location())
+    {
+        buffer.Attach(AddBuffer(position, len.Get("InitBuffer", 1, at), 1, false, at));
+        return true;
+    }
+
+    template <HardEvent event>
+    PITON_API TEventID AllocEventID(piton::Location at = piton::Location())
+    {
+        return ids_.Allocate(event, "AllocEventID", at);
+    }
+    template <HardEvent event>
+    PITON_API void ReleaseEventID(TEventID id, piton::Location at = piton::Location())
+    {
+        piton::RequireRange("ReleaseEventID", 0, id, 0, piton::kEventIds - 1, at);
+        ids_.Release(event, id);
+    }
+    template <HardEvent event>
+    PITON_API TEventID FetchEventID(piton::Location at = piton::Location())
+    {
+        return ids_.Peek(event, "FetchEventID", at);
+    }
+    PITON_API TEventID FetchEventID(HardEvent event, piton::Location at = piton::Location()) { return ids_.Peek(event, "FetchEventID", at); }
+
+    /* Ours, for the queues: take an id and set its flag; only take one; wait for a flag and give its id back. */
+    PITON_API TEventID SetQueueFlag(HardEvent event, const char *api, piton::Location at)
+    {
+        const TEventID id = ids_.Allocate(event, api, at);
+        piton::SubmitFlag(VNPU_OP_SET_FLAG, piton::PipesOf(event), id, VNPU_F_QUEUE, at);
+        return id;
+    }
+    PITON_API TEventID ReserveQueueId(HardEvent event, piton::Location at) { return ids_.Allocate(event, "InitBuffer", at); }
+    PITON_API void WaitQueueFlag(HardEvent event, TEventID &id, piton::Location at)
+    {
+        if (id != piton::kNoEventId) {
+            piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(event), id, VNPU_F_QUEUE, at);
+            ids_.Release(event, id);
+            id = piton::kNoEventId;
+        }
+    }
+
+private:
+    /* `toCome` buffers of this size are asked for, this one included. */
+    PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
+    PITON_API void WaitForFreeBuffers(piton::Location at);
+
+    piton::QueueBuffer buffers_[piton::kMaxBuffers];
+    uint32_t used_ = 0;
+    uint32_t handles_ = 0; /* never reused, so that a buffer of before Reset is not taken for a new one */
+    uint64_t end_[VNPU_SPACE_COUNT] = {};
+    piton::EventIds ids_;
+    bool isAlive_ = false;
+    piton::Location at_; /* of the construction: the destructor has no place of its own */
+    int64_t block_ = 0;
+    TPipe *next_ = nullptr; /* in the list of live pipes */
+
+    friend TPipe *GetTPipePtr(piton::Location at);
+    PITON_API void Enlist(piton::Location at);
+    PITON_API void Delist();
+};
+
+}  // namespace AscendC
+
+namespace piton {
+
+/* First of the live pipes. Blocks of a launch may be alive at the same time (SyncAll), so that one pointer is not enough. */
+PITON_API AscendC::TPipe *&LivePipes()
+{
+    static AscendC::TPipe *first = nullptr;
+    return first;
+}
+
+}  // namespace piton
+
+namespace AscendC {
+
+/* The TPipe of the running core. */
+PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location())
+{
+    const int64_t block = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
+    for (TPipe *pipe = piton::LivePipes(); pipe != nullptr; pipe = pipe->next_) {
+        if (pipe->block_ == block) {
+            return pipe;
+        }
+    }
+    piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
+}
+
+/* The newest pipe of a block comes first, so that it is the one found. */
+PITON_API void TPipe::Enlist(piton::Location at)
+{
+    Delist();
+    block_ = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
+    next_ = piton::LivePipes();
+    piton::LivePipes() = this;
+}
+
+PITON_API void TPipe::Delist()
+{
+    for (TPipe **link = &piton::LivePipes(); *link != nullptr; link = &(*link)->next_) {
+        if (*link == this) {
+            *link = next_;
+            return;
+        }
+    }
+}
+
+PITON_API void TPipe::Init(piton::Location at)
+{
+    used_ = 0;
+    for (uint64_t &end : end_) {
+        end = 0;
+    }
+    ids_ = piton::EventIds();
+    isAlive_ = true;
+    Enlist(at);
+    piton::Submit(piton::MakeNote(VNPU_OP_PIPE_BEGIN, at));
+}
+
+PITON_API void TPipe::Reset(piton::Location at)
+{
+    WaitForFreeBuffers(at);
+    Init(at);
+}
+
+PITON_API void TPipe::Destroy(piton::Location at)
+{
+    if (!isAlive_) {
+        return;
+    }
+    isAlive_ = false;
+    WaitForFreeBuffers(at);
+    piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
+    piton::Submit(piton::MakeNote(VNPU_OP_PIPE_END, at));
+    Delist();
+}
+
+/* Buffers that were never freed keep their flags: the engine finds them as leaks. */
+PITON_API void TPipe::WaitForFreeBuffers(piton::Location at)
+{
+    for (uint32_t i = 0; i < used_; ++i) {
+        if (buffers_[i].state == piton::BufferState::Free) {
+            WaitQueueFlag(buffers_[i].freeEvent, buffers_[i].freeId, at);
+        }
+    }
+}
+
+PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at)
+{
+    const uint8_t space = piton::SpaceOf(position);
+    const uint64_t bytes = (uint64_t(len) + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes;
+    const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
+    if (used_ + toCome > piton::kMaxBuffers) {
+        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
+    }
+    const uint64_t asked = end_[space] + bytes * toCome;
+    if (asked > capacity) {
+        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, asked, static_cast<uint32_t>(capacity));
+    }
+    piton::QueueBuffer &buffer = buffers_[used_++];
+    buffer = piton::QueueBuffer();
+    buffer.address = static_cast<uint32_t>(end_[space]);
+    buffer.bytes = static_cast<uint32_t>(bytes);
+    buffer.handle = handles_++;
+    end_[space] += bytes;
+
+    vnpu_record note = piton::MakeNote(VNPU_OP_BUFFER_INIT, at, buffer.handle, static_cast<uint32_t>(position), isQueue);
+    note.dst.space = space;
+    note.dst.addr = buffer.address;
+    note.dst.limit = buffer.bytes;
+    piton::Submit(note);
+    return &buffer;
+}
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_PIPE_H */

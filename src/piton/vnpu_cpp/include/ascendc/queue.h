@@ -1,0 +1,306 @@
+/*
+ * TQueBind, TQue and TBuf: buffers that pass between pipes.
+ *
+ * Problem: the flags of a queue are the kernel's synchronisation, so that their order, their ids and what happens on misuse have to be exact.
+ * Approach: AllocTensor takes the next free buffer round robin and waits for the flag its last FreeTensor set; EnQue sets the forward flag, DeQue waits for
+ * it; FreeTensor sets the backward flag. A queue of depth 0 keeps one pair of ids per buffer for its whole life, with the backward flag set at the start.
+ * What would wait for ever on the chip is reported instead (facts read in the public headers of the framework).
+ * Limits: the handle forms (TBufHandle) and queue configurations are not here.
+ */
+#ifndef PITON_ASCENDC_QUEUE_H
+#define PITON_ASCENDC_QUEUE_H
+
+#include "pipe.h"
+
+namespace AscendC {
+
+template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+class TQueBind {
+public:
+    /* Ours: the position whose memory holds the buffers. */
+    static constexpr TPosition kPlace = piton::SpaceOf(dst) == VNPU_SPACE_GM ? src : dst;
+
+    template <typename T>
+    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location())
+    {
+        piton::QueueBuffer &buffer = NextFree(at);
+        WaitUntilFree(buffer, at);
+        buffer.state = piton::BufferState::Occupied;
+        piton::Submit(piton::MakeNote(VNPU_OP_BUFFER_ACQUIRE, at, buffer.handle));
+        return TensorOf<T>(buffer);
+    }
+    template <typename T>
+    PITON_API void AllocTensor(LocalTensor<T> &tensor, piton::Location at = piton::Location())
+    {
+        tensor = AllocTensor<T>(at);
+    }
+
+    template <typename T>
+    PITON_API void FreeTensor(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
+    {
+        piton::QueueBuffer &buffer = BufferOf(tensor, "FreeTensor", at);
+        if (buffer.state == piton::BufferState::Free) {
+            piton::Fault(VNPU_FAULT_DOUBLE_FREE, "FreeTensor", at, buffer.handle);
+        }
+        SetFreeFlag(buffer, at);
+        buffer.state = piton::BufferState::Free;
+        piton::Submit(piton::MakeNote(VNPU_OP_BUFFER_RELEASE, at, buffer.handle));
+    }
+
+    template <typename T>
+    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
+    {
+        return Push(tensor, kForward, at);
+    }
+    template <TPosition srcUserPos, TPosition dstUserPos, typename T>
+    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
+    {
+        return Push(tensor, UserEvent<srcUserPos, dstUserPos>(), at);
+    }
+
+    template <typename T>
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location())
+    {
+        static_assert(!kIsInPlace, "a queue of depth 0 is used in place: call DeQue(tensor)");
+        return TensorOf<T>(Pop(kForward, at));
+    }
+    template <typename T>
+    PITON_API void DeQue(LocalTensor<T> &tensor, piton::Location at = piton::Location())
+    {
+        if constexpr (kIsInPlace) {
+            TakeInPlace(BufferOf(tensor, "DeQue", at), at);
+        } else {
+            tensor = TensorOf<T>(Pop(kForward, at));
+        }
+    }
+    template <TPosition srcUserPos, TPosition dstUserPos, typename T>
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location())
+    {
+        return TensorOf<T>(Pop(UserEvent<srcUserPos, dstUserPos>(), at));
+    }
+
+    PITON_API bool VacantInQue() const { return queued_ < depth; }
+    PITON_API bool HasTensorInQue() const { return queued_ != 0; }
+    PITON_API int32_t GetTensorCountInQue() const { return queued_; }
+    PITON_API bool HasIdleBuffer() const
+    {
+        for (uint32_t i = 0; i < count_; ++i) {
+            if (first_[i].state == piton::BufferState::Free) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /* Wait for the backward flags of all free buffers. */
+    PITON_API void FreeAllEvent(piton::Location at = piton::Location())
+    {
+        for (uint32_t i = 0; i < count_; ++i) {
+            pipe_->WaitQueueFlag(kBackward, first_[i].freeId, at);
+        }
+    }
+
+    /* Ours, called by TPipe::InitBuffer. */
+    PITON_API void Attach(TPipe *pipe, piton::QueueBuffer *first, uint32_t count, piton::Location at)
+    {
+        pipe_ = pipe;
+        first_ = first;
+        count_ = count;
+        next_ = 0;
+        head_ = 0;
+        queued_ = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            first[i].freeEvent = kBackward;
+            if (kIsInPlace) {
+                first[i].enqueId = pipe->ReserveQueueId(kForward, at);
+                first[i].freeId = pipe->SetQueueFlag(kBackward, "InitBuffer", at);
+            }
+        }
+    }
+
+private:
+    static constexpr piton::QueueEvents kEvents = piton::EventsOfPath(piton::SpaceOf(src), piton::SpaceOf(dst));
+    static constexpr HardEvent kForward = kEvents.forward;
+    static constexpr HardEvent kBackward = kEvents.backward;
+    static constexpr bool kIsInPlace = depth == 0;
+    static_assert(kForward != HardEvent::MAX,
+                  "no data path between these positions: a queue needs VECIN, VECOUT or a TQueBind of two; scratch memory is a TBuf");
+
+    template <TPosition srcUserPos, TPosition dstUserPos>
+    static constexpr HardEvent UserEvent()
+    {
+        constexpr HardEvent event = piton::EventsOfPath(piton::SpaceOf(srcUserPos), piton::SpaceOf(dstUserPos)).forward;
+        static_assert(event != HardEvent::MAX, "EnQue/DeQue: no data path between these positions");
+        static_assert(!kIsInPlace, "a queue of depth 0 has fixed events: call EnQue(tensor) and DeQue(tensor)");
+        return event;
+    }
+
+    template <typename T>
+    PITON_API LocalTensor<T> TensorOf(piton::QueueBuffer &buffer) const
+    {
+        return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, buffer.bytes / static_cast<uint32_t>(sizeof(T)), &buffer);
+    }
+
+    template <typename T>
+    PITON_API piton::QueueBuffer &BufferOf(const LocalTensor<T> &tensor, const char *api, piton::Location at) const
+    {
+        piton::QueueBuffer *buffer = tensor.Buffer();
+        if (buffer == nullptr || buffer < first_ || buffer >= first_ + count_) {
+            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, api, at);
+        }
+        return *buffer;
+    }
+
+    PITON_API piton::QueueBuffer &NextFree(piton::Location at)
+    {
+        for (uint32_t tried = 0; tried < count_; ++tried) {
+            piton::QueueBuffer &buffer = first_[next_];
+            next_ = (next_ + 1) % count_;
+            if (buffer.state == piton::BufferState::Free) {
+                return buffer;
+            }
+        }
+        piton::Fault(VNPU_FAULT_QUEUE_EMPTY, "AllocTensor", at, 0, count_);
+    }
+
+    template <typename T>
+    PITON_API bool Push(const LocalTensor<T> &tensor, HardEvent event, piton::Location at)
+    {
+        piton::QueueBuffer &buffer = BufferOf(tensor, "EnQue", at);
+        const bool isReady = buffer.state == piton::BufferState::Occupied || buffer.state == piton::BufferState::DeQue;
+        if (!isReady) {
+            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, "EnQue", at, buffer.handle);
+        }
+        if (!kIsInPlace && queued_ >= depth) {
+            piton::Fault(VNPU_FAULT_QUEUE_FULL, "EnQue", at, 0, static_cast<uint32_t>(depth));
+        }
+        buffer.state = piton::BufferState::EnQue;
+        if constexpr (kIsInPlace) {
+            piton::SubmitFlag(VNPU_OP_SET_FLAG, piton::PipesOf(event), buffer.enqueId, VNPU_F_QUEUE, at);
+        } else {
+            buffer.enqueId = pipe_->SetQueueFlag(event, "EnQue", at);
+            fifo_[(head_ + queued_) % kSlots] = &buffer;
+            ++queued_;
+        }
+        return true;
+    }
+
+    /* The wait is for `event`, as on the chip, even if EnQue has set another one. */
+    PITON_API piton::QueueBuffer &Pop(HardEvent event, piton::Location at)
+    {
+        if (queued_ == 0) {
+            piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
+        }
+        piton::QueueBuffer &buffer = *fifo_[head_];
+        head_ = (head_ + 1) % kSlots;
+        --queued_;
+        pipe_->WaitQueueFlag(event, buffer.enqueId, at);
+        buffer.state = piton::BufferState::DeQue;
+        return buffer;
+    }
+
+    PITON_API void TakeInPlace(piton::QueueBuffer &buffer, piton::Location at)
+    {
+        if (buffer.state != piton::BufferState::EnQue) {
+            piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
+        }
+        piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(kForward), buffer.enqueId, VNPU_F_QUEUE, at);
+        buffer.state = piton::BufferState::DeQue;
+    }
+
+    PITON_API void WaitUntilFree(piton::QueueBuffer &buffer, piton::Location at)
+    {
+        if constexpr (kIsInPlace) {
+            piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(kBackward), buffer.freeId, VNPU_F_QUEUE, at);
+        } else {
+            pipe_->WaitQueueFlag(kBackward, buffer.freeId, at);
+        }
+    }
+
+    PITON_API void SetFreeFlag(piton::QueueBuffer &buffer, piton::Location at)
+    {
+        if constexpr (kIsInPlace) {
+            piton::SubmitFlag(VNPU_OP_SET_FLAG, piton::PipesOf(kBackward), buffer.freeId, VNPU_F_QUEUE, at);
+        } else {
+            buffer.freeId = pipe_->SetQueueFlag(kBackward, "FreeTensor", at);
+        }
+    }
+
+    static constexpr int32_t kSlots = depth > 0 ? depth : 1;
+
+    TPipe *pipe_ = nullptr;
+    piton::QueueBuffer *first_ = nullptr;
+    uint32_t count_ = 0;
+    uint32_t next_ = 0; /* where AllocTensor looks first */
+    piton::QueueBuffer *fifo_[kSlots] = {};
+    int32_t head_ = 0;
+    int32_t queued_ = 0;
+};
+
+template <TPosition position, int32_t depth, auto mask = 0>
+class TQue : public TQueBind<piton::PathOf(position).source, piton::PathOf(position).destination, depth, mask> {};
+
+/* Scratch memory without any flags. */
+template <TPosition position = TPosition::LCM>
+class TBuf {
+public:
+    template <typename T>
+    PITON_API LocalTensor<T> Get(piton::Location at = piton::Location()) const
+    {
+        return Window<T>(0, Bytes(at) / static_cast<uint32_t>(sizeof(T)), at);
+    }
+    template <typename T>
+    PITON_API LocalTensor<T> Get(uint32_t len, piton::Location at = piton::Location()) const
+    {
+        return Window<T>(0, len, at);
+    }
+    /* `size` in elements, `bufOffset` in bytes. */
+    template <typename T>
+    PITON_API LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset, piton::Location at = piton::Location()) const
+    {
+        return Window<T>(bufOffset, size, at);
+    }
+
+    /* Kept for older kernels: none of them synchronises anything. */
+    template <typename T>
+    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location()) const
+    {
+        return Get<T>(at);
+    }
+    template <typename T>
+    PITON_API void FreeTensor(const LocalTensor<T> &) const
+    {}
+    template <typename T>
+    PITON_API void EnQue(const LocalTensor<T> &) const
+    {}
+    template <typename T>
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) const
+    {
+        return Get<T>(at);
+    }
+
+    /* Ours, called by TPipe::InitBuffer. */
+    PITON_API void Attach(piton::QueueBuffer *buffer) { buffer_ = buffer; }
+
+private:
+    template <typename T>
+    PITON_API LocalTensor<T> Window(uint32_t offset, uint32_t elements, piton::Location at) const
+    {
+        const uint32_t end = Bytes(at) + buffer_->address;
+        return LocalTensor<T>(position, buffer_->address + offset, end, elements, nullptr);
+    }
+
+    PITON_API uint32_t Bytes(piton::Location at) const
+    {
+        if (buffer_ == nullptr) {
+            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, "TBuf::Get before InitBuffer", at);
+        }
+        return buffer_->bytes;
+    }
+
+    piton::QueueBuffer *buffer_ = nullptr;
+};
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_QUEUE_H */

@@ -1,0 +1,125 @@
+/*
+ * Records: how an API call reaches the engine, and how it knows its place in the kernel's source.
+ *
+ * Problem: a report has to name the line of the kernel, not of these headers, and the vendor's signatures have no room for it.
+ * Approach: every API takes a trailing defaulted Location; a default argument is evaluated where the user calls, so that __builtin_LINE is the user's line.
+ * Each API is called by user code only: calls between headers pass the caller's Location on.
+ * Limits: in the host pass nothing can be submitted; device code called there ends the process with a message.
+ */
+#ifndef PITON_ASCENDC_RECORD_H
+#define PITON_ASCENDC_RECORD_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+
+#include "macros.h"
+#include "types.h"
+#include "vnpu/abi.h"
+
+namespace piton {
+
+/* Comes first, so that no argument of a call (a 0 among braces) is taken for a place. */
+struct Here {
+    explicit Here() = default;
+};
+
+struct Location {
+    const char *file;
+    uint32_t line;
+
+    PITON_API constexpr Location(Here = Here(), const char *here = __builtin_FILE(), uint32_t at = __builtin_LINE()) : file(here), line(at) {}
+};
+
+#if defined(PITON_HOST_PASS)
+[[noreturn]] PITON_API void RefuseOnHost(const vnpu_record &record)
+{
+    std::fprintf(stderr, "%s:%u: device code called on the host\n", reinterpret_cast<const char *>(record.file), record.line);
+    std::abort();
+}
+
+PITON_API void Submit(const vnpu_record &record)
+{
+    RefuseOnHost(record);
+}
+
+PITON_API uint64_t Fetch(const vnpu_record &record)
+{
+    RefuseOnHost(record);
+}
+#else
+PITON_API void Submit(const vnpu_record &record)
+{
+    vnpu_submit(&record);
+}
+
+PITON_API uint64_t Fetch(const vnpu_record &record)
+{
+    return vnpu_fetch(&record);
+}
+#endif
+
+PITON_API vnpu_record MakeRecord(uint16_t opcode, uint8_t pipe, Location at)
+{
+    vnpu_record record{};
+    record.opcode = opcode;
+    record.pipe = pipe;
+    record.file = reinterpret_cast<uint64_t>(at.file);
+    record.line = at.line;
+    return record;
+}
+
+/* A record whose only content is up to three numbers. */
+PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0, uint32_t second = 0, uint32_t third = 0)
+{
+    vnpu_record record = MakeRecord(opcode, VNPU_PIPE_S, at);
+    record.p[0] = first;
+    record.p[1] = second;
+    record.p[2] = third;
+    return record;
+}
+
+/* Report a misuse and end the launch. `api` is printed as the place's instruction: src0.addr holds its address. */
+[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0)
+{
+    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
+    record.scalar = value;
+    record.src0.addr = reinterpret_cast<uint64_t>(api);
+    Submit(record);
+    std::abort(); /* the engine never returns from a fault */
+}
+
+/* Argument number `index` (from 0) of `api` has to lie in [low, high]. */
+template <typename Number>
+PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64_t low, int64_t high, Location at)
+{
+    const bool isTooLarge = std::is_unsigned<Number>::value && static_cast<uint64_t>(value) > static_cast<uint64_t>(INT64_MAX);
+    if (isTooLarge || static_cast<int64_t>(value) < low || static_cast<int64_t>(value) > high) {
+        Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, static_cast<uint64_t>(value), index);
+    }
+}
+
+/*
+ * A parameter of the narrow unsigned type `T` that notices a value it can't hold. The chip would use the low bits: a repeat count of 256 becomes 0 and
+ * nothing happens, which is never what was meant.
+ */
+template <typename T>
+struct Narrow {
+    uint64_t given;
+
+    template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
+    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value)))
+    {}
+
+    PITON_API T Get(const char *api, uint32_t index, Location at) const
+    {
+        if (given > static_cast<uint64_t>(static_cast<T>(-1))) {
+            Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, given, index);
+        }
+        return static_cast<T>(given);
+    }
+};
+
+}  // namespace piton
+
+#endif /* PITON_ASCENDC_RECORD_H */

@@ -1,0 +1,192 @@
+/*
+ * GlobalTensor and LocalTensor: typed windows onto device memory and on-chip memory.
+ *
+ * Problem: a kernel addresses memory through these; the engine needs space, address and the end of the owning buffer of every operand.
+ * Approach: a tensor is an address, an end and a size; element access goes through scalar load and store records.
+ * Limits: the size given to SetGlobalBuffer is not a bound (it is none on the chip): the engine checks against real allocations. A LocalTensor is bounded
+ * by its whole buffer, not by SetSize. GetPhyAddr of on-chip memory is an offset: dereferencing it faults.
+ */
+#ifndef PITON_ASCENDC_TENSOR_H
+#define PITON_ASCENDC_TENSOR_H
+
+#include "enums.h"
+#include "record.h"
+
+namespace piton {
+
+constexpr uint32_t kUnbounded = 0xffffffffu;
+constexpr uint32_t kBlockBytes = 32;
+constexpr uint32_t kRepeatBytes = 256;
+
+struct QueueBuffer; /* queue.h */
+
+/* A load or store of the scalar unit. */
+template <typename T>
+PITON_API T LoadScalar(const vnpu_operand &operand, Location at)
+{
+    vnpu_record record = MakeNote(VNPU_OP_SCALAR_LOAD, at, sizeof(T));
+    record.src0 = operand;
+    return FromBits<T>(Fetch(record));
+}
+
+template <typename T>
+PITON_API void StoreScalar(const vnpu_operand &operand, T value, Location at)
+{
+    vnpu_record record = MakeNote(VNPU_OP_SCALAR_STORE, at, sizeof(T));
+    record.dst = operand;
+    record.scalar = ToBits(value);
+    Submit(record);
+}
+
+/* What `tensor(i)` returns: reads and writes of it are records. */
+template <typename T>
+struct Element {
+    vnpu_operand operand;
+    Location at;
+
+    PITON_API operator T() const { return LoadScalar<T>(operand, at); }
+    PITON_API Element &operator=(T value)
+    {
+        StoreScalar<T>(operand, value, at);
+        return *this;
+    }
+    PITON_API Element &operator=(const Element &other) { return *this = static_cast<T>(other); }
+    PITON_API Element &operator+=(T value) { return *this = static_cast<T>(static_cast<T>(*this) + value); }
+    PITON_API Element &operator-=(T value) { return *this = static_cast<T>(static_cast<T>(*this) - value); }
+    PITON_API Element &operator*=(T value) { return *this = static_cast<T>(static_cast<T>(*this) * value); }
+};
+
+}  // namespace piton
+
+namespace AscendC {
+
+template <typename T>
+class GlobalTensor {
+public:
+    using PrimType = T;
+
+    PITON_API void SetGlobalBuffer(__gm__ T *buffer) { SetGlobalBuffer(buffer, 0); }
+    PITON_API void SetGlobalBuffer(__gm__ T *buffer, uint64_t bufferSize)
+    {
+        base_ = buffer;
+        size_ = bufferSize;
+    }
+    PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return base_ + offset; }
+    PITON_API uint64_t GetSize() const { return size_; }
+
+    PITON_API GlobalTensor operator[](const uint64_t offset) const
+    {
+        GlobalTensor part = *this;
+        part.base_ = base_ + offset;
+        part.size_ = size_ > offset ? size_ - offset : 0;
+        return part;
+    }
+    PITON_API piton::Element<T> operator()(const uint64_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
+    PITON_API T GetValue(const uint64_t offset, piton::Location at = piton::Location()) const { return piton::LoadScalar<T>(At(offset), at); }
+    PITON_API void SetValue(const uint64_t offset, T value, piton::Location at = piton::Location())
+    {
+        piton::StoreScalar<T>(At(offset), value, at);
+    }
+
+    template <CacheRwMode rwMode = CacheRwMode::RW>
+    PITON_API void SetL2CacheHint(CacheMode mode)
+    {
+        cacheMode_ = mode;
+    }
+
+    /* Ours: the operand of this tensor's first element, and the copy flag its cache hint asks for. */
+    PITON_API vnpu_operand Operand() const { return At(0); }
+    PITON_API uint8_t CopyFlags() const { return cacheMode_ == CacheMode::CACHE_MODE_DISABLE ? VNPU_F_L2_BYPASS : 0; }
+
+private:
+    PITON_API vnpu_operand At(uint64_t offset) const
+    {
+        vnpu_operand operand{};
+        operand.addr = reinterpret_cast<uint64_t>(base_ + offset);
+        operand.limit = piton::kUnbounded;
+        operand.space = VNPU_SPACE_GM;
+        operand.dtype = piton::kDtype<std::remove_cv_t<T>>;
+        return operand;
+    }
+
+    T *base_ = nullptr;
+    uint64_t size_ = 0; /* elements; 0 when not told */
+    CacheMode cacheMode_ = CacheMode::CACHE_MODE_NORMAL;
+};
+
+template <typename T>
+class LocalTensor {
+public:
+    using PrimType = T;
+
+    LocalTensor() = default;
+
+    /* A statically addressed tensor of `tileSize` elements; not to be mixed with TPipe. */
+    PITON_API LocalTensor(TPosition position, piton::Narrow<uint32_t> addr, piton::Narrow<uint32_t> tileSize,
+                          piton::Location at = piton::Location())
+        : address_(addr.Get("LocalTensor", 1, at)), size_(tileSize.Get("LocalTensor", 2, at)), position_(position)
+    {
+        end_ = address_ + size_ * static_cast<uint32_t>(sizeof(T));
+    }
+
+    /* Ours: a window of `size` elements onto the buffer that ends at `end`. */
+    PITON_API LocalTensor(TPosition position, uint32_t address, uint32_t end, uint32_t size, piton::QueueBuffer *buffer)
+        : address_(address), end_(end), size_(size), position_(position), buffer_(buffer)
+    {}
+
+    PITON_API LocalTensor operator[](const uint32_t offset) const
+    {
+        LocalTensor part = *this;
+        part.address_ = address_ + offset * static_cast<uint32_t>(sizeof(T));
+        part.size_ = size_ > offset ? size_ - offset : 0;
+        return part;
+    }
+    template <typename U>
+    PITON_API LocalTensor<U> ReinterpretCast() const
+    {
+        return LocalTensor<U>(position_, address_, end_, static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U)), buffer_);
+    }
+
+    PITON_API piton::Element<T> operator()(const uint32_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
+    PITON_API T GetValue(const uint32_t index, piton::Location at = piton::Location()) const { return piton::LoadScalar<T>(At(index), at); }
+    template <typename S>
+    PITON_API void SetValue(const uint32_t index, const S value, piton::Location at = piton::Location()) const
+    {
+        piton::StoreScalar<T>(At(index), static_cast<T>(value), at);
+    }
+
+    PITON_API uint64_t GetPhyAddr(const uint32_t offset = 0) const { return address_ + uint64_t(offset) * sizeof(T); }
+    PITON_API uint32_t GetSize() const { return size_; }
+    PITON_API uint32_t GetLength() const { return size_ * static_cast<uint32_t>(sizeof(T)); }
+    PITON_API void SetSize(const uint32_t size) { size_ = size; }
+    PITON_API void SetBufferLen(uint32_t dataLen) { size_ = dataLen / static_cast<uint32_t>(sizeof(T)); }
+    PITON_API int32_t GetPosition() const { return static_cast<int32_t>(position_); }
+    PITON_API void SetUserTag(const int32_t tag) { tag_ = tag; }
+    PITON_API int32_t GetUserTag() const { return tag_; }
+
+    /* Ours. */
+    PITON_API vnpu_operand Operand() const { return At(0); }
+    PITON_API piton::QueueBuffer *Buffer() const { return buffer_; }
+
+private:
+    PITON_API vnpu_operand At(uint32_t offset) const
+    {
+        vnpu_operand operand{};
+        operand.addr = address_ + uint64_t(offset) * sizeof(T);
+        operand.limit = operand.addr < end_ ? static_cast<uint32_t>(end_ - operand.addr) : 0;
+        operand.space = piton::SpaceOf(position_);
+        operand.dtype = piton::kDtype<T>;
+        return operand;
+    }
+
+    uint32_t address_ = 0; /* byte offset in its memory */
+    uint32_t end_ = 0;     /* of the buffer it belongs to */
+    uint32_t size_ = 0;    /* elements */
+    int32_t tag_ = 0;
+    TPosition position_ = TPosition::VECCALC;
+    piton::QueueBuffer *buffer_ = nullptr; /* null for TBuf and static tensors */
+};
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_TENSOR_H */

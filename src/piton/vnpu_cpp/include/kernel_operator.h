@@ -1,0 +1,20 @@
+/*
+ * The header a kernel includes: all of Ascend C that the virtual NPU knows, one header per family.
+ *
+ * Problem: a kernel for the chip has to compile and behave here without a change.
+ * Approach: the vendor's names, signatures and values as its public documentation gives them; each call becomes a record for the engine (vnpu/abi.h).
+ * Limits: the memory-based vector API of the Ascend 910B only. A name that is missing here is reported as an unsupported API.
+ */
+#ifndef PITON_KERNEL_OPERATOR_H
+#define PITON_KERNEL_OPERATOR_H
+
+#include "ascendc/cast.h"
+#include "ascendc/copy.h"
+#include "ascendc/duplicate.h"
+#include "ascendc/queue.h"
+#include "ascendc/vector_binary.h"
+#include "ascendc/vector_scalar.h"
+#include "ascendc/vector_unary.h"
+#include "vnpu/launch.h"
+
+#endif /* PITON_KERNEL_OPERATOR_H */

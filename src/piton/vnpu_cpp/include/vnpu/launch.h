@@ -1,0 +1,164 @@
+/*
+ * Kernel launches: what `k<<<blocks, l2, stream>>>(args)` becomes.
+ *
+ * Problem: the launch syntax is no C++, host and device code of one source end up in different processes, and the host has to name a kernel that the device
+ * knows.
+ * Approach: the rewriter turns the launch into `PITON_LAUNCH(k)(blocks, l2, stream)(args)`. In the device pass, instantiating that registers the kernel
+ * with an entry that unpacks an argument block; in the host pass it packs the block and hands it to the host library. The key is the translation unit
+ * (macro PITON_TU) and the kernel as the compiler prints it, which is the same in both passes since the compiler is.
+ * Limits: parameters have to be trivially copyable; a launch is accepted or refused, and what became of it is the harness's to know.
+ */
+#ifndef PITON_VNPU_LAUNCH_H
+#define PITON_VNPU_LAUNCH_H
+
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ascendc/macros.h"
+#include "vnpu/abi.h"
+#include "vnpu/host_abi.h"
+
+#ifndef PITON_TU
+#define PITON_TU "unit"
+#endif
+
+namespace piton {
+
+/* The name of this translation unit, as a type of its own: two units may define different kernels under one name. */
+namespace {
+struct ThisUnit {
+    static const char *Name() { return PITON_TU; }
+};
+}  // namespace
+
+constexpr uint32_t kMaxBlocks = 65535; /* blocks of one launch, documentation of the launch syntax */
+
+/* Where the parameters lie in the argument block: in order, each at its natural alignment. */
+template <typename... P>
+struct ArgumentBlock {
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "a kernel's parameters have to be trivially copyable: pointers, numbers or plain structures");
+
+    static constexpr uint32_t OffsetOf(std::size_t index)
+    {
+        constexpr std::size_t sizes[] = {sizeof(P)..., 1};
+        constexpr std::size_t aligns[] = {alignof(P)..., 1};
+        std::size_t offset = 0;
+        for (std::size_t i = 0;; ++i) {
+            offset = (offset + aligns[i] - 1) / aligns[i] * aligns[i];
+            if (i == index) {
+                return static_cast<uint32_t>(offset);
+            }
+            offset += sizes[i];
+        }
+    }
+    static constexpr uint32_t kBytes = OffsetOf(sizeof...(P));
+
+    template <typename T>
+    PITON_API static T Load(const void *block, uint32_t offset)
+    {
+        std::remove_const_t<T> value;
+        std::memcpy(&value, static_cast<const char *>(block) + offset, sizeof value);
+        return value;
+    }
+    template <std::size_t... I>
+    PITON_API static void Call(void (*kernel)(P...), const void *block, std::index_sequence<I...>)
+    {
+        kernel(Load<P>(block, OffsetOf(I))...);
+    }
+    template <std::size_t... I>
+    PITON_API static void Store(unsigned char *block, std::index_sequence<I...>, const P &...values)
+    {
+        (std::memcpy(block + OffsetOf(I), &values, sizeof values), ...);
+    }
+};
+
+struct Registrar {
+    explicit Registrar(const vnpu_kernel &kernel) { vnpu_register_kernel(&kernel); }
+};
+
+template <typename Unit, typename F, F kernel>
+class Launch;
+
+template <typename Unit, typename... P, void (*kernel)(P...)>
+class Launch<Unit, void (*)(P...), kernel> {
+public:
+    template <typename L2>
+    Launch(int64_t blocks, const L2 &, const void *stream) : blocks_(blocks), stream_(stream)
+    {
+#if !defined(PITON_HOST_PASS)
+        (void)&registrar_;
+#endif
+    }
+    template <typename L2, typename Reserved>
+    Launch(int64_t blocks, const L2 &l2, const Reserved &, const void *stream) : Launch(blocks, l2, stream)
+    {}
+
+    void operator()(P... arguments) const
+    {
+#if defined(PITON_HOST_PASS)
+        if (blocks_ < 1 || blocks_ > static_cast<int64_t>(kMaxBlocks)) {
+            const std::string limits = "1 to " + std::to_string(kMaxBlocks) + " are possible";
+            throw std::runtime_error("launch of " + Title() + " with " + std::to_string(blocks_) + " blocks: " + limits);
+        }
+        alignas(std::max_align_t) unsigned char block[Block::kBytes + 1] = {};
+        Block::Store(block, std::index_sequence_for<P...>(), arguments...);
+        if (piton_host_launch(Name().c_str(), static_cast<uint32_t>(blocks_), block, Block::kBytes, stream_) != 0) {
+            throw std::runtime_error("launch of " + Title() + ": the device does not answer any more");
+        }
+#else
+        (void)std::tuple<const P &...>(arguments...);
+        throw std::logic_error("launch of " + Title() + " from device code");
+#endif
+    }
+
+    static const std::string &Name()
+    {
+        static const std::string name = std::string(Unit::Name()) + ": " + Title();
+        return name;
+    }
+
+    /* The kernel with its template arguments. */
+    static const std::string &Title()
+    {
+        static const std::string title = KernelIn(Pretty());
+        return title;
+    }
+
+private:
+    using Block = ArgumentBlock<P...>;
+
+    static const char *Pretty() { return __PRETTY_FUNCTION__; }
+
+    static std::string KernelIn(const std::string &text)
+    {
+        static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
+        const std::size_t begin = text.rfind(label) + label.size();
+        return text.substr(begin, text.size() - begin - 1);
+    }
+
+#if !defined(PITON_HOST_PASS)
+    PITON_API static void Run(const void *arguments) { Block::Call(kernel, arguments, std::index_sequence_for<P...>()); }
+
+    static const vnpu_kernel &Description()
+    {
+        static const vnpu_kernel description = {VNPU_ABI_VERSION, VNPU_CORE_AIV, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run};
+        return description;
+    }
+    inline static const Registrar registrar_{Description()};
+#endif
+
+    int64_t blocks_;
+    const void *stream_;
+};
+
+}  // namespace piton
+
+#define PITON_LAUNCH(...) ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>
+
+#endif /* PITON_VNPU_LAUNCH_H */

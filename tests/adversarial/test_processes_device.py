@@ -1,0 +1,137 @@
+"""What a submission's device code may do to the device process, what the parent makes of it, and how it goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from processes_rig import Programs, Rig, cached_programs
+
+from piton.core.dtype import DType
+from piton.core.errors import EvaluatorError
+from piton.core.execution import CaseCall, TensorArgument
+from piton.core.verdict import Cause
+from piton.evaluate.sandbox import make_runner
+from piton.evaluate.sandbox.probe import Mechanisms
+from piton.evaluate.sandbox.runner import SandboxRunner
+from piton.targets.vnpu.session import VnpuSession
+
+Make = Callable[..., Rig]
+
+
+@pytest.fixture(scope="module")
+def programs(pytestconfig: pytest.Config) -> Programs:
+    assert pytestconfig.cache is not None
+    return cached_programs(pytestconfig.cache.mkdir("piton-programs"))
+
+
+@pytest.fixture(scope="module")
+def bare_runner() -> Iterator[SandboxRunner]:
+    """Without any optional mechanism: everything here has to hold on the plainest machine."""
+    made = make_runner(Mechanisms())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def make(programs: Programs, bare_runner: SandboxRunner, tmp_path: Path) -> Iterator[Make]:
+    rigs: list[Rig] = []
+
+    def build(source: str) -> Rig:
+        rigs.append(Rig(programs, bare_runner, tmp_path / f"rig{len(rigs)}", source))
+        return rigs[-1]
+
+    yield build
+    for rig in rigs:
+        rig.session.close()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cause", "numbers"),
+    [
+        ("store_null", Cause.DEVICE_SIGNAL, {"signal": 11, "fault_address": "0x10", "kernel": "store_null"}),
+        ("call_abort", Cause.DEVICE_SIGNAL, {"signal": 6, "fault_address": "0x0", "kernel": "call_abort"}),
+        ("end_process", Cause.DEVICE_SIGNAL, {}),
+    ],
+)
+def test_a_kernel_that_ends_the_device_costs_that_case_only(make: Make, kernel: str, cause: Cause, numbers: dict[str, object]) -> None:
+    rig = make(f"def op(x): return (launch('{kernel}', x), filled(x))[1] if x.numel() == 4096 else filled(x)")
+    (found,) = rig.call(4096).outcomes
+    assert found.cause is cause
+    assert found.numbers == numbers
+    assert rig.call(1024).outcomes == ()
+
+
+def test_a_raw_store_to_global_memory_is_told_from_a_stray_pointer(make: Make) -> None:
+    rig = make("def op(x):\n    y = torch.empty_like(x)\n    launch('store_raw', y)\n    return y")
+    (found,) = rig.call().outcomes
+    assert found.cause is Cause.RAW_GM_STORE
+    assert int(str(found.numbers["fault_address"]), 16) >= 0x200000000000
+
+
+def test_a_failure_of_the_engine_is_never_the_submissions(make: Make) -> None:
+    rig = make("def op(x):\n    if x.numel() == 4096: launch('fail_engine', x)\n    return filled(x)")
+    with pytest.raises(EvaluatorError, match="an engine that fails"):
+        rig.call(4096)
+    assert rig.call(1024).outcomes == ()
+
+
+def test_a_device_library_that_cannot_be_loaded_is_named(make: Make, bare_runner: SandboxRunner) -> None:
+    rig = make("def op(x): return filled(x)")
+    session = VnpuSession(replace(rig.plan, device_library="/nonexistent/device.so"), bare_runner)
+    tensor = TensorArgument("x", (4,), DType.FLOAT32, memoryview(np.zeros(4, np.float32)))
+    (found, *_) = session.call(CaseCall("1", (tensor,), ("x",), {})).outcomes
+    session.close()
+    assert found.cause is Cause.LOAD_FAILED
+    assert "/nonexistent/device.so" in found.message
+
+
+def test_a_chip_table_that_is_not_accepted_is_our_error(make: Make, bare_runner: SandboxRunner) -> None:
+    rig = make("def op(x): return filled(x)")
+    session = VnpuSession(replace(rig.plan, chip_table=""), bare_runner)
+    with pytest.raises(EvaluatorError, match="the chip table is empty"):
+        session.call(CaseCall("1", (), (), {}))
+    session.close()
+
+
+def test_a_message_to_the_device_that_makes_no_sense_changes_nothing(make: Make) -> None:
+    forged = "def op(x):\n    os.write(4, struct.pack('<II', 3, 10) + b'x' * 10)\n    os.read(4, 4096)\n    return filled(x)"
+    assert make(forged).call().outcomes == ()
+
+
+def test_half_a_message_to_the_device_ends_the_conversation(make: Make) -> None:
+    rig = make("def op(x):\n    if x.numel() == 4096: os.write(4, struct.pack('<II', 32, 8)); os.close(4)\n    return filled(x)")
+    assert Cause.HOST_EXCEPTION in {item.cause for item in rig.call(4096).outcomes}
+    assert rig.call(1024).outcomes == ()
+
+
+def test_a_timing_run_needs_no_data(make: Make) -> None:
+    rig = make("def op(x): return filled(x)")
+    call = CaseCall("1", (TensorArgument("x", (1 << 20,), DType.FLOAT32, None),), ("x",), {}, is_timing_only=True)
+    execution = rig.session.call(call)
+    assert execution.outcomes == ()
+    assert execution.time is not None
+    assert execution.outputs[0].data is None
+
+
+def test_an_input_updated_in_place_is_read_back(make: Make) -> None:
+    rig = make("def op(x): launch('fill', x)")
+    data = np.zeros(16, np.float32)
+    rig.session.close()
+    operator = rig.plan.operator.model_copy(update={"outputs": ()})
+    session = VnpuSession(replace(rig.plan, operator=operator), rig.runner)
+    execution = session.call(CaseCall("1", (TensorArgument("x", (16,), DType.FLOAT32, memoryview(data), is_mutable=True),), ("x",), {}))
+    assert execution.outcomes == ()
+    assert execution.outputs[0].data is not None
+    assert bytes(execution.outputs[0].data) == b"\x07" * 64
+    session.close()
+
+
+def test_the_parents_memory_is_closed_to_a_host_of_the_same_user(make: Make) -> None:
+    rig = make(f"def op(x): open('/proc/{os.getpid()}/mem', 'rb')")
+    (found,) = rig.call().outcomes
+    assert found.message.startswith("PermissionError")

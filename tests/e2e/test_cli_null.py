@@ -1,0 +1,159 @@
+"""The command line on the null target: exit statuses, files, messages, stopping and going on."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from null_world import command, environment, make_submission, make_suite, piton
+
+SLOW = {"grow": {"cases": {"3": {"compute": "exp", "wait_s": 60}}}}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One suite and one cache for all tests here."""
+    root = tmp_path_factory.mktemp("cli")
+    make_suite(root / "suite")
+    make_submission(root / "right")
+    make_submission(root / "wrong", {"grow": {"cases": {"2": {"compute": "wrong_by_little"}}}})
+    return root
+
+
+def options(submission: str, out: str, *more: str) -> tuple[str, ...]:
+    return ("eval", submission, "--suite", "suite", "--trust", "--target", "null", "--out", out, *more)
+
+
+def test_all_passed_exits_0_and_writes_report_and_page(world: Path) -> None:
+    done = piton(world, *options("right", "runs/right"))
+    assert done.returncode == 0, done.stderr
+    assert "total 175.0" in done.stdout
+    report = json.loads((world / "runs/right/report.json").read_text())
+    assert (report["schema_version"], report["total_score"], len(report["operators"])) == (1, 175.0, 2)
+    assert "<html" in (world / "runs/right/report.html").read_text()
+
+
+def test_a_failed_case_exits_1_and_says_why_under_the_table(world: Path) -> None:
+    done = piton(world, *options("wrong", "runs/wrong"))
+    assert done.returncode == 1
+    assert "wrong_value: max_error" in done.stdout
+    assert "relative error" in done.stdout
+    assert "3 of 4 cases passed" in done.stdout
+
+
+def test_json_prints_nothing_but_the_report(world: Path) -> None:
+    done = piton(world, *options("right", "runs/json", "--json", "--op", "twice", "--case", "1"))
+    assert json.loads(done.stdout)["operators"][0]["operator"] == "twice"
+    assert done.returncode == 0, "cases left out by --case are no failures"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("eval", "nowhere", "--suite", "suite", "--trust", "--target", "null"), "no submission"),
+        (("eval", "right", "--suite", "suite", "--target", "null"), "--trust"),
+        (("eval", "right", "--suite", "suite", "--trust", "--target", "null", "--profile", "lax"), "no precision profile 'lax'"),
+        (("eval", "right", "--suite", "nosuchsuite", "--target", "null"), "nosuchsuite"),
+        (("eval", "right", "--no-such-option"), "--no-such-option"),
+        (("report", "nowhere"), "no report here"),
+    ],
+)
+def test_wrong_use_exits_2_with_one_message_and_no_traceback(world: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = piton(world, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_with_a_run_is_neither_mixed_nor_lost(world: Path) -> None:
+    first = options("right", "runs/twice", "--op", "grow", "--case", "1")
+    assert piton(world, *first).returncode == 0
+    refused = piton(world, *first)
+    assert refused.returncode == 2
+    assert "already holds a run" in refused.stderr
+    (world / "runs/twice/notes.txt").write_text("mine")
+    assert piton(world, *first, "--overwrite").returncode == 0
+    assert (world / "runs/twice/notes.txt").read_text() == "mine"
+
+
+def test_report_renders_the_same_again_without_a_device(world: Path) -> None:
+    run = piton(world, *options("wrong", "runs/again"))
+    shown = piton(world, "report", "runs/again")
+    assert shown.returncode == 0
+    assert shown.stdout.strip() in run.stdout
+    again = piton(world, "report", "runs/again/report.json", "--json", "--html", "again.html")
+    assert again.stdout == (world / "runs/again/report.json").read_text()
+    assert (world / "again.html").read_text() == (world / "runs/again/report.html").read_text()
+
+
+def start_slow_run(world: Path, out: str, *more: str) -> subprocess.Popen[str]:
+    """A run that hangs in its third case; returns once the second is in the journal."""
+    if not (world / "slow").exists():
+        make_submission(world / "slow", SLOW)
+    process = subprocess.Popen(
+        command(*options("slow", out, *more)), cwd=world, env=environment(world), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    journal = world / out / "journal.jsonl"
+    while process.poll() is None and (not journal.exists() or journal.read_text().count("\n") < 3):
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_a_run_keeps_what_is_finished_and_says_how_to_go_on(world: Path, number: signal.Signals) -> None:
+    out = f"runs/{number.name}"
+    process = start_slow_run(world, out)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "go on with --resume" in output
+    report = json.loads((world / out / "report.json").read_text())
+    causes = [case["outcome"]["cause"] for case in report["operators"][0]["cases"]]
+    assert causes == ["none", "none", "interrupted", "interrupted"]
+    assert (report["is_complete"], report["total_score"]) == (False, None)
+    assert len((world / out / "journal.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_killed_run_is_resumed_and_only_the_rest_runs(world: Path) -> None:
+    process = start_slow_run(world, "runs/killed")
+    process.kill()
+    process.communicate(timeout=30)
+    lines = (world / "runs/killed/journal.jsonl").read_text()
+    resumed = start_slow_run(world, "runs/killed", "--resume")
+    time.sleep(2.0)
+    resumed.send_signal(signal.SIGINT)
+    output, errors = resumed.communicate(timeout=30)
+    assert "2 taken from the journal" in output, errors
+    assert (world / "runs/killed/journal.jsonl").read_text() == lines
+
+
+def test_two_runs_do_not_share_a_folder(world: Path) -> None:
+    process = start_slow_run(world, "runs/busy")
+    second = piton(world, *options("slow", "runs/busy", "--resume"))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert second.returncode == 2
+    assert "another run is using this folder" in second.stderr
+
+
+def test_doctor_names_every_check_and_exits_0_or_3(world: Path) -> None:
+    done = piton(world, "doctor", "--json")
+    checks = json.loads(done.stdout)
+    names = {check["name"] for check in checks}
+    assert {"python", "venv", "python headers", "c++ compiler", "make", "torch", "disk", "memory", "isolation"} <= names
+    assert done.returncode == (0 if all(check["is_ok"] or not check["is_required"] for check in checks) else 3)
+
+
+def test_doctor_exits_3_and_says_how_when_the_compiler_is_missing(world: Path) -> None:
+    done = subprocess.run(
+        command("doctor"), cwd=world, env={**environment(world), "CXX": "no-such-compiler"}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 3
+    assert "apt-get install" in done.stdout
+
+
+def test_help_imports_neither_torch_nor_numpy(world: Path) -> None:
+    code = "import sys, piton.cli.main; sys.exit(bool({'torch', 'numpy', 'rich.table', 'jinja2', 'yaml'} & set(sys.modules)))"
+    assert subprocess.run([*command()[:1], "-c", code], cwd=world, env=environment(world), check=False).returncode == 0

@@ -1,0 +1,330 @@
+/* Kernels whose records tests/sim/test_headers_records.py looks at. A comment with @name marks a line whose number has to be in a record. */
+#include "kernel_operator.h"
+
+#include <cstring>
+
+#include "headers_recorder.h"
+
+using namespace AscendC;
+
+namespace {
+
+using VecIn = TQue<QuePosition::VECIN, 2>;
+
+void double_buffer()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 100);
+    for (int i = 0; i < 3; ++i) {
+        auto in = queue.AllocTensor<float>();  // @alloc
+        queue.EnQue(in);                       // @enque
+        in = queue.DeQue<float>();             // @deque
+        queue.FreeTensor(in);                  // @free
+    }
+}
+
+void two_in_flight()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 64);
+    auto first = queue.AllocTensor<half>();
+    auto second = queue.AllocTensor<half>();
+    queue.EnQue(first);
+    queue.EnQue(second);
+    first = queue.DeQue<half>();
+    second = queue.DeQue<half>();
+    queue.FreeTensor(first);
+    queue.FreeTensor(second);
+}
+
+void in_place()
+{
+    TPipe pipe;
+    TQue<TPosition::VECOUT, 0> queue;
+    pipe.InitBuffer(queue, 1, 32);
+    LocalTensor<float> out;
+    queue.AllocTensor(out);
+    queue.EnQue(out);
+    queue.DeQue(out);
+    queue.FreeTensor(out);
+}
+
+void bound_queue()
+{
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+    pipe.InitBuffer(queue, 1, 32);
+    auto tensor = queue.AllocTensor<float>();
+    queue.EnQue<TPosition::GM, TPosition::VECIN>(tensor);
+    tensor = queue.DeQue<TPosition::GM, TPosition::VECIN, float>();
+    queue.EnQue(tensor);
+    tensor = queue.DeQue<float>();
+    queue.FreeTensor(tensor);
+}
+
+void reset_pipe()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 64);
+    auto tensor = queue.AllocTensor<float>();
+    queue.FreeTensor(tensor);
+    pipe.Reset();
+    pipe.InitBuffer(queue, 1, 64);
+}
+
+void destroyed_once()
+{
+    TPipe pipe;
+    pipe.Destroy();
+}
+
+void scratch()
+{
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> first, second;
+    pipe.InitBuffer(first, 33);
+    pipe.InitBuffer(second, 256);
+    Exp(second.GetWithOffset<float>(16, 64), first.Get<float>(), 8);
+}
+
+void pads()
+{
+    LocalTensor<float> local(TPosition::VECIN, 64, 128);
+    GlobalTensor<float> global;
+    global.SetGlobalBuffer(reinterpret_cast<float *>(0x200000001000), 1000);
+    DataCopyPad(local, global[10], DataCopyExtParams{3, 20, 7, 2, 0}, DataCopyPadExtParams<float>{true, 1, 2, 1.0f});  // @padin
+    DataCopyPad(global[1], local[8], DataCopyExtParams{3, 20, 2, 7, 0});
+    DataCopyPad(local, global, DataCopyParams{1, 4, 0, 0}, DataCopyPadParams{});
+    DataCopyPad(global, local, {1, 4, 0, 0, 0});  // @braces
+}
+
+void copies()
+{
+    LocalTensor<half> local(TPosition::VECIN, 0, 1024);
+    GlobalTensor<half> global;
+    global.SetGlobalBuffer(reinterpret_cast<half *>(0x200000000000));
+    DataCopy(local, global[16], 64);
+    global.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    DataCopy(global[16], local[32], DataCopyParams(2, 3, 4, 5));
+    DataCopy(local, local[512], 32);
+}
+
+void masks()
+{
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    uint64_t bits[2] = {5, 9};
+    Add(x, x, y, 100, 4, {1, 2, 3, 8, 9, 10});
+    Add(x, x, y, bits, 4, BinaryRepeatParams());
+    Add<half, false>(x, x, y, MASK_PLACEHOLDER, 4, BinaryRepeatParams());
+    Add(x, x, y, 1000);
+    Muls(x, y, half(0.5), 64, 2, {1, 1, 8, 8});
+    Duplicate(x, half(2), 16, 1, 2, 3);
+    SetVectorMask<half>(100);
+    SetVectorMask<half, MaskMode::COUNTER>(1000);
+    SetVectorMask<half>(9, 5);
+    SetMaskCount();
+    SetMaskNorm();
+    ResetMask();
+}
+
+void casts()
+{
+    LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
+    LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
+    Cast(wide, narrow, RoundMode::CAST_NONE, 64);
+    Cast(narrow, wide, RoundMode::CAST_ODD, 64, 1, {1, 1, 4, 8});
+}
+
+void scalars()
+{
+    LocalTensor<float> local(TPosition::VECCALC, 32, 16);
+    GlobalTensor<int16_t> global;
+    global.SetGlobalBuffer(reinterpret_cast<int16_t *>(0x200000000000));
+    const float value = local.GetValue(3);  // @getvalue
+    local.SetValue(1, value);
+    local(2) = 1.0f;                        // @element
+    global.SetValue(5, -2);
+    SetPadValue(1.5f);
+}
+
+void sync()
+{
+    SetFlag<HardEvent::MTE2_V>(EVENT_ID1);
+    WaitFlag<HardEvent::MTE2_V>(EVENT_ID1);
+    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID2);
+    SetFlag<HardEvent::V_V>(EVENT_ID0);
+    PipeBarrier<PIPE_ALL>();
+    pipe_barrier(PIPE_FIX);
+    SyncAll();
+    InitSocState();
+}
+
+void event_ids()
+{
+    TPipe pipe;
+    const TEventID kept = pipe.AllocEventID<HardEvent::V_MTE3>();
+    const TEventID peeked = GetTPipePtr()->FetchEventID(HardEvent::V_MTE3);
+    SetFlag<HardEvent::V_MTE3>(peeked);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(kept);
+    SetFlag<HardEvent::V_MTE3>(pipe.FetchEventID<HardEvent::V_MTE3>());
+}
+
+void fault_overflow()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 65536);
+    pipe.InitBuffer(queue, 2, 65536);  // @overflow
+}
+
+void fault_limit()
+{
+    TPipe pipe;
+    TBuf<> buffers[65];
+    for (auto &buffer : buffers) {
+        pipe.InitBuffer(buffer, 32);
+    }
+}
+
+void fault_alloc()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 32);
+    queue.AllocTensor<float>();
+    queue.AllocTensor<float>();
+    queue.AllocTensor<float>();  // @stuck
+}
+
+void fault_full()
+{
+    TPipe pipe;
+    TQue<TPosition::VECOUT, 1> queue;
+    pipe.InitBuffer(queue, 2, 32);
+    auto first = queue.AllocTensor<float>();
+    auto second = queue.AllocTensor<float>();
+    queue.EnQue(first);
+    queue.EnQue(second);
+}
+
+void fault_deque()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 32);
+    queue.DeQue<float>();
+}
+
+void fault_double_free()
+{
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 32);
+    auto tensor = queue.AllocTensor<float>();
+    queue.FreeTensor(tensor);
+    queue.FreeTensor(tensor);
+}
+
+void fault_foreign()
+{
+    TPipe pipe;
+    VecIn queue;
+    TQue<TPosition::VECOUT, 1> other;
+    pipe.InitBuffer(queue, 2, 32);
+    pipe.InitBuffer(other, 1, 32);
+    auto tensor = queue.AllocTensor<float>();
+    other.EnQue(tensor);
+}
+
+void fault_event_ids()
+{
+    TPipe pipe;
+    for (int i = 0; i < 9; ++i) {
+        pipe.AllocEventID<HardEvent::MTE2_V>();
+    }
+}
+
+int64_t volatile repeats = 256;
+
+void fault_repeat()
+{
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    Add(x, x, x, 128, repeats, BinaryRepeatParams());
+}
+
+void fault_stride()
+{
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    Add(x, x, x, 128, 1, {1, 1, 1, repeats, 8, 8});
+}
+
+void fault_block_count()
+{
+    LocalTensor<float> local(TPosition::VECIN, 0, 128);
+    GlobalTensor<float> global;
+    DataCopy(local, global, DataCopyParams(4096, 1, 0, 0));
+}
+
+void fault_round_mode()
+{
+    LocalTensor<float> wide(TPosition::VECCALC, 0, 64);
+    LocalTensor<bfloat16_t> narrow(TPosition::VECCALC, 1024, 64);
+    Cast(narrow, wide, RoundMode::CAST_NONE, 64);
+}
+
+void fault_event_id()
+{
+    SetFlag<HardEvent::MTE2_V>(8);
+}
+
+void fault_count()
+{
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    Exp(x, x, static_cast<int32_t>(-repeats));
+}
+
+void fault_pad()
+{
+    LocalTensor<float> local(TPosition::VECIN, 0, 128);
+    GlobalTensor<float> global;
+    DataCopyPad(local, global, DataCopyExtParams{1, 8, 0, 0, 0}, DataCopyPadExtParams<float>{true, 9, 0, 0});
+}
+
+struct Scenario {
+    const char *name;
+    void (*kernel)();
+};
+
+#define SCENARIO(name) {#name, name}
+const Scenario kScenarios[] = {
+    SCENARIO(double_buffer), SCENARIO(two_in_flight), SCENARIO(in_place), SCENARIO(bound_queue), SCENARIO(reset_pipe), SCENARIO(destroyed_once),
+    SCENARIO(scratch), SCENARIO(pads), SCENARIO(copies), SCENARIO(masks), SCENARIO(casts), SCENARIO(scalars), SCENARIO(sync), SCENARIO(event_ids),
+    SCENARIO(fault_overflow), SCENARIO(fault_limit), SCENARIO(fault_alloc), SCENARIO(fault_full), SCENARIO(fault_deque), SCENARIO(fault_double_free),
+    SCENARIO(fault_foreign), SCENARIO(fault_event_ids), SCENARIO(fault_repeat), SCENARIO(fault_stride), SCENARIO(fault_block_count),
+    SCENARIO(fault_round_mode), SCENARIO(fault_event_id), SCENARIO(fault_count), SCENARIO(fault_pad),
+};
+
+}  // namespace
+
+int main()
+{
+    for (const Scenario &scenario : kScenarios) {
+        Recorder &recorder = TheRecorder();
+        recorder.records.clear();
+        recorder.basicBlocks = 0;
+        try {
+            scenario.kernel();
+        } catch (const Faulted &) {
+        }
+        const uint64_t basicBlocks = recorder.basicBlocks;
+        for (const vnpu_record &record : recorder.records) {
+            PrintRecord(scenario.name, record);
+        }
+        std::printf("{\"scenario\": \"%s\", \"basic_blocks\": %llu}\n", scenario.name, static_cast<unsigned long long>(basicBlocks));
+    }
+    return 0;
+}

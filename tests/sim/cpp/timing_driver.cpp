@@ -1,0 +1,192 @@
+/*
+ * Reads launches as text and prints what the timing model says about them, one JSON object per line.
+ *
+ *   timing_driver CHIP_TABLE < script
+ *
+ * Entries go to the current core; every word is separated by blanks, numbers are decimal:
+ *   core                                      start the next block
+ *   work PIPE CYCLES | issue PIPE CYCLES ISSUE
+ *   read ADDR BLOCKS BYTES GAP BYPASS | write ...   made by cost_of from a DataCopyPad record
+ *   vector OPCODE DTYPE DST SRC0 SRC1 REPEATS (SRC1 < 0: unary) | strided ... BLK0 REP0 BLK1 REP1 BLKD REPD
+ *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
+ *   setup                                     the construction of a TPipe
+ *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync | crossset PIPE ID | crosswait ID
+ * Commands:
+ *   launch    replay the cores given since the last launch     repeat    the same cores once more
+ *   cost      print the cycles of the last entry               cold      empty the L2        kind K    core kind of the launch
+ *   copy BYTES   cycles of a device-to-device copy
+ */
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+#include "timing.h"
+
+namespace {
+
+using namespace vnpu;
+
+class Driver {
+public:
+    explicit Driver(const std::string &table) : chip_(parse_chip(table)), memory_(cold_memory(*chip_)) {}
+
+    void line(const std::string &text) {
+        std::istringstream words(text);
+        std::string name;
+        if (!(words >> name)) return;
+        if (!command(name, words)) current().push_back(entry(name, words));
+    }
+
+private:
+    CoreTrace &current() {
+        if (trace_.cores.empty()) trace_.cores.emplace_back();
+        return trace_.cores.back();
+    }
+
+    bool command(const std::string &name, std::istringstream &words) {
+        if (name == "core") next_core();
+        else if (name == "launch" || name == "repeat") launch();
+        else if (name == "cost") std::printf("{\"cycles\": %u, \"issue\": %u}\n", current().back().cycles, current().back().issue_cycles);
+        else if (name == "cold") memory_ = cold_memory(*chip_);
+        else if (name == "kind") words >> trace_.core_kind;
+        else if (name == "copy") std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
+        else return false;
+        return true;
+    }
+
+    void next_core() {
+        if (is_launched_) trace_.cores.clear();
+        is_launched_ = false;
+        trace_.cores.emplace_back();
+    }
+
+    void launch() {
+        is_launched_ = true;
+        try {
+            print(replay(*chip_, trace_, *memory_));
+        } catch (const std::runtime_error &error) {
+            std::printf("{\"error\": \"%s\"}\n", error.what());
+        }
+    }
+
+    static void print(const LaunchTiming &t) {
+        std::printf("{\"cycles\": %" PRIu64 ", \"kernel\": %" PRIu64, t.cycles, t.kernel_cycles);
+        std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
+        print_pipes("busy", t.busy);
+        print_pipes("stall", t.stall);
+        std::printf("}\n");
+    }
+
+    static void print_pipes(const char *name, const uint64_t *values) {
+        std::printf(", \"%s\": [", name);
+        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) std::printf("%s%" PRIu64, pipe == 0 ? "" : ", ", values[pipe]);
+        std::printf("]");
+    }
+
+    static uint64_t number(std::istringstream &words) {
+        int64_t value = 0;
+        if (!(words >> value)) throw std::runtime_error("a number is missing");
+        return static_cast<uint64_t>(value);
+    }
+
+    TraceEntry entry(const std::string &name, std::istringstream &words) {
+        if (name == "read" || name == "write") return transfer(name == "read", words);
+        if (name == "vector" || name == "strided") return vector(name == "strided", words);
+        if (name == "load" || name == "store") return scalar(name == "load", words);
+        if (name == "setup") return setup();
+        return plain(name, words);
+    }
+
+    TraceEntry plain(const std::string &name, std::istringstream &words) {
+        TraceEntry e;
+        const bool is_flag = name == "set" || name == "wait";
+        if (name == "work" || name == "issue") e.kind = TraceKind::Work;
+        else if (is_flag) e.kind = name == "set" ? TraceKind::SetFlag : TraceKind::WaitFlag;
+        else if (name == "barrier") e.kind = TraceKind::Barrier;
+        else if (name == "sync") e.kind = TraceKind::SyncAll;
+        else if (name == "crossset") e.kind = TraceKind::CrossSet;
+        else if (name == "crosswait") e.kind = TraceKind::CrossWait;
+        else throw std::runtime_error("unknown word " + name);
+        if (is_flag) e.src_pipe = static_cast<uint8_t>(number(words)), e.dst_pipe = static_cast<uint8_t>(number(words));
+        else if (name != "sync" && name != "crosswait") e.pipe = static_cast<uint8_t>(number(words));
+        if (e.kind == TraceKind::Work) e.cycles = static_cast<uint32_t>(number(words));
+        if (name == "issue") e.issue_cycles = static_cast<uint32_t>(number(words));
+        if (is_flag || e.kind == TraceKind::CrossSet || e.kind == TraceKind::CrossWait) e.event = static_cast<uint8_t>(number(words));
+        return e;
+    }
+
+    TraceEntry transfer(bool is_read, std::istringstream &words) {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_DATA_COPY_PAD;
+        r.pipe = is_read ? VNPU_PIPE_MTE2 : VNPU_PIPE_MTE3;
+        vnpu_operand &gm = is_read ? r.src0 : r.dst;
+        (is_read ? r.dst : r.src0).space = VNPU_SPACE_UB;
+        gm.space = VNPU_SPACE_GM;
+        gm.addr = number(words);
+        r.p[0] = static_cast<uint32_t>(number(words));
+        r.p[1] = static_cast<uint32_t>(number(words));
+        r.p[is_read ? 2 : 3] = static_cast<uint32_t>(number(words));
+        if (number(words) != 0) r.flags |= VNPU_F_L2_BYPASS;
+        return cost_of(*chip_, r, 1, static_cast<uint64_t>(r.p[0]) * r.p[1]);
+    }
+
+    TraceEntry vector(bool is_strided, std::istringstream &words) {
+        vnpu_record r = {};
+        r.pipe = VNPU_PIPE_V;
+        r.flags = is_strided ? VNPU_F_SET_MASK : VNPU_F_COUNT;
+        r.opcode = static_cast<uint16_t>(number(words));
+        const uint8_t dtype = static_cast<uint8_t>(number(words));
+        for (vnpu_operand *operand : {&r.dst, &r.src0, &r.src1}) {
+            operand->addr = number(words);
+            operand->dtype = dtype;
+            operand->space = static_cast<int64_t>(operand->addr) < 0 ? VNPU_SPACE_NONE : VNPU_SPACE_UB;
+        }
+        const uint32_t repeats = static_cast<uint32_t>(number(words));
+        for (vnpu_operand *operand : {&r.src0, &r.src1, &r.dst}) {
+            if (!is_strided) break;
+            operand->blk = static_cast<uint16_t>(number(words));
+            operand->rep = static_cast<uint16_t>(number(words));
+        }
+        return cost_of(*chip_, r, repeats, static_cast<uint64_t>(repeats) * 64);
+    }
+
+    TraceEntry setup() {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_PIPE_BEGIN;
+        return cost_of(*chip_, r, 0, 0);
+    }
+
+    TraceEntry scalar(bool is_load, std::istringstream &words) {
+        vnpu_record r = {};
+        r.opcode = is_load ? VNPU_OP_SCALAR_LOAD : VNPU_OP_SCALAR_STORE;
+        vnpu_operand &operand = is_load ? r.src0 : r.dst;
+        operand.space = static_cast<uint8_t>(number(words));
+        operand.addr = number(words);
+        r.p[0] = 4;
+        return cost_of(*chip_, r, 1, 1);
+    }
+
+    std::shared_ptr<const ChipModel> chip_;
+    std::shared_ptr<MemoryState> memory_;
+    LaunchTrace trace_;
+    bool is_launched_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 2) return std::fprintf(stderr, "usage: timing_driver CHIP_TABLE < script\n"), 2;
+    std::ifstream file(argv[1]);
+    std::stringstream table;
+    table << file.rdbuf();
+    try {
+        Driver driver(table.str());
+        for (std::string line; std::getline(std::cin, line);) driver.line(line);
+    } catch (const std::runtime_error &error) {
+        return std::fprintf(stderr, "%s\n", error.what()), 1;
+    }
+    return 0;
+}

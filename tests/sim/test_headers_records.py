@@ -1,0 +1,242 @@
+"""Do the device headers turn each API call into the right record, with the kernel's own line?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CPP = Path(__file__).parent / "cpp"
+INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
+FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-I{CPP}"]
+
+# enum vnpu_pipe, enum vnpu_opcode, flags: written out, so that a change of the ABI is noticed here
+S, V, MTE2, MTE3, FIX, ALL = 0, 1, 4, 5, 6, 7
+ADD, MULS, EXP, CAST, DUPLICATE, COPY, COPY_PAD, LOAD, STORE = 1, 33, 64, 72, 74, 192, 193, 224, 225
+SET, WAIT, BARRIER, SYNC_ALL, SET_MASK, MASK_MODE, ATOMIC, PAD_VALUE = 256, 257, 258, 259, 288, 289, 290, 291
+INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
+COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
+GM, UB = 1, 2
+F16, F32, I16 = 1, 3, 6
+QUESTIONS = range(352, 358)
+
+Record = dict[str, Any]
+Scenarios = dict[str, list[Record]]
+
+
+def compile_and_run(folder: Path, *sources: str, flags: tuple[str, ...] = ()) -> str:
+    program = folder / "program"
+    subprocess.run(["g++", *FLAGS, *flags, *(str(CPP / source) for source in sources), "-o", str(program)], check=True, timeout=120)
+    return subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
+    folder = tmp_path_factory.mktemp("records")
+    recorder = folder / "recorder.o"
+    subprocess.run(["g++", *FLAGS, "-c", str(CPP / "headers_recorder.cpp"), "-o", str(recorder)], check=True, timeout=120)
+    output = compile_and_run(folder, "headers_records.cpp", flags=("-DPITON_DEVICE_PASS", "-fsanitize-coverage=trace-pc", str(recorder)))
+    found: Scenarios = {}
+    for line in output.splitlines():
+        record = json.loads(line)
+        found.setdefault(record["scenario"], []).append(record)
+    return found
+
+
+def instructions(records: list[Record]) -> list[Record]:
+    return [record for record in records if "op" in record and record["op"] not in QUESTIONS]
+
+
+def shape(records: list[Record]) -> list[tuple[int, ...]]:
+    """(opcode, source pipe, destination pipe, id) of flags; (opcode, handle) of buffer notes; (opcode, pipe) of barriers; else (opcode,)."""
+
+    def one(record: Record) -> tuple[int, ...]:
+        if record["op"] in (SET, WAIT):
+            return (record["op"], *record["p"][:3])
+        return (record["op"], record["p"][0]) if record["op"] in (ACQUIRE, RELEASE, BARRIER) else (record["op"],)
+
+    return [one(record) for record in instructions(records)]
+
+
+@pytest.fixture(scope="module")
+def line_of() -> Callable[[str], int]:
+    lines = (CPP / "headers_records.cpp").read_text().splitlines()
+    return lambda mark: next(number for number, line in enumerate(lines, 1) if line.rstrip().endswith(f"// @{mark}"))
+
+
+def test_a_double_buffered_queue_sets_and_waits_in_the_documented_order(scenarios: Scenarios) -> None:
+    def turn(handle: int, waits: list[tuple[int, ...]], freed: int) -> list[tuple[int, ...]]:
+        forward, backward = (MTE2, V, 0), (V, MTE2, freed)
+        return [*waits, (ACQUIRE, handle), (SET, *forward), (WAIT, *forward), (SET, *backward), (RELEASE, handle)]
+
+    third = turn(0, [(WAIT, V, MTE2, 0)], 0)  # the first buffer again: its id 0 was given back by the wait, and is taken again
+    ends = [(WAIT, V, MTE2, 0), (WAIT, V, MTE2, 1), (BARRIER, ALL), (END,)]
+    assert shape(scenarios["double_buffer"]) == [(BEGIN,), (INIT,), (INIT,), *turn(0, [], 0), *turn(1, [], 1), *third, *ends]
+
+
+def test_queue_flags_are_marked_as_the_framework_s(scenarios: Scenarios) -> None:
+    flags = [record["flags"] for record in instructions(scenarios["double_buffer"]) if record["op"] in (SET, WAIT, BARRIER)]
+    assert set(flags) == {QUEUE}
+
+
+def test_buffers_are_given_out_from_zero_in_blocks_of_32_bytes(scenarios: Scenarios) -> None:
+    buffers = [(record["dst"][:3], record["p"]) for record in scenarios["double_buffer"] if record.get("op") == INIT]
+    assert buffers == [([UB, 0, 128], [0, 9, 1, 0]), ([UB, 128, 128], [1, 9, 1, 0])]
+    scratch = [(record["dst"][:3], record["p"]) for record in scenarios["scratch"] if record.get("op") == INIT]
+    assert scratch == [([UB, 0, 64], [0, 11, 0, 0]), ([UB, 64, 256], [1, 11, 0, 0])]
+
+
+def test_two_buffers_in_flight_use_two_ids_per_direction(scenarios: Scenarios) -> None:
+    flags = [item for item in shape(scenarios["two_in_flight"]) if item[0] in (SET, WAIT)]
+    forward = [(SET, MTE2, V, 0), (SET, MTE2, V, 1), (WAIT, MTE2, V, 0), (WAIT, MTE2, V, 1)]
+    backward = [(SET, V, MTE2, 0), (SET, V, MTE2, 1), (WAIT, V, MTE2, 0), (WAIT, V, MTE2, 1)]
+    assert flags == forward + backward
+
+
+def test_a_queue_of_depth_zero_starts_with_its_backward_flag_set(scenarios: Scenarios) -> None:
+    free, full = (MTE3, V, 0), (V, MTE3, 0)
+    used = [(SET, *free), (WAIT, *free), (ACQUIRE, 0), (SET, *full), (WAIT, *full), (SET, *free), (RELEASE, 0)]
+    assert shape(scenarios["in_place"]) == [(BEGIN,), (INIT,), *used, (WAIT, *free), (BARRIER, ALL), (END,)]
+
+
+def test_user_positions_replace_the_event_of_a_bound_queue(scenarios: Scenarios) -> None:
+    flags = [item for item in shape(scenarios["bound_queue"]) if item[0] in (SET, WAIT)]
+    user = [(SET, MTE2, V, 0), (WAIT, MTE2, V, 0)]
+    own = [(SET, MTE2, MTE3, 0), (WAIT, MTE2, MTE3, 0), (SET, MTE3, MTE2, 0), (WAIT, MTE3, MTE2, 0)]
+    assert flags == user + own
+
+
+def test_reset_waits_for_free_buffers_and_starts_addresses_again(scenarios: Scenarios) -> None:
+    items = shape(scenarios["reset_pipe"])
+    assert items[items.index((RELEASE, 0)) + 1 :] == [(WAIT, V, MTE2, 0), (BEGIN,), (INIT,), (BARRIER, ALL), (END,)]
+    last = [record for record in scenarios["reset_pipe"] if record.get("op") == INIT][-1]
+    assert last["dst"][1] == 0
+    assert last["p"][0] == 2  # a handle of its own
+
+
+def test_a_destroyed_pipe_ends_once(scenarios: Scenarios) -> None:
+    assert shape(scenarios["destroyed_once"]) == [(BEGIN,), (BARRIER, ALL), (END,)]
+
+
+@pytest.mark.parametrize(("mark", "opcode"), [("alloc", ACQUIRE), ("enque", SET), ("deque", WAIT), ("free", RELEASE)])
+def test_members_of_a_queue_record_the_line_of_the_call(scenarios: Scenarios, line_of: Callable[[str], int], mark: str, opcode: int) -> None:
+    record = next(record for record in instructions(scenarios["double_buffer"]) if record["op"] == opcode and record["line"] == line_of(mark))
+    assert record["file"].endswith("headers_records.cpp")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "mark", "opcode"), [("pads", "padin", COPY_PAD), ("pads", "braces", COPY_PAD), ("scalars", "getvalue", 224), ("scalars", "element", STORE)]
+)
+def test_calls_record_the_line_of_the_call(scenarios: Scenarios, line_of: Callable[[str], int], scenario: str, mark: str, opcode: int) -> None:
+    assert line_of(mark) in {record["line"] for record in scenarios[scenario] if record.get("op") == opcode}
+
+
+def test_a_padded_copy_in_is_told_in_bytes(scenarios: Scenarios) -> None:
+    record = instructions(scenarios["pads"])[0]
+    assert (record["op"], record["pipe"], record["p"]) == (COPY_PAD, MTE2, [3, 20, 7, 64])
+    assert record["src0"] == [GM, 0x200000001000 + 40, 0xFFFFFFFF, F32, 0, 0]
+    assert record["dst"] == [UB, 64, 512, F32, 0, 0]
+    assert record["mask"][0] == 1 | 2 << 8 | 1 << 16
+    assert record["scalar"] == 0x3F800000
+
+
+def test_a_padded_copy_out_is_told_in_bytes(scenarios: Scenarios) -> None:
+    record = instructions(scenarios["pads"])[1]
+    assert (record["op"], record["pipe"], record["p"]) == (COPY_PAD, MTE3, [3, 20, 64, 7])
+    assert record["src0"][:3] == [UB, 96, 480]
+    assert record["dst"][:2] == [GM, 0x200000001004]
+
+
+def test_the_short_form_of_a_padded_copy_is_in_bytes_too(scenarios: Scenarios) -> None:
+    assert instructions(scenarios["pads"])[2]["p"] == [1, 4, 0, 0]
+
+
+def test_copies_go_by_the_pipe_of_their_direction(scenarios: Scenarios) -> None:
+    into, out, inside = instructions(scenarios["copies"])
+    assert (into["op"], into["pipe"], into["p"], into["flags"]) == (COPY, MTE2, [1, 128, 0, 0], 0)
+    assert (out["op"], out["pipe"], out["p"], out["flags"]) == (COPY, MTE3, [2, 96, 128, 160], BYPASS)
+    assert (inside["op"], inside["pipe"], inside["p"]) == (COPY, V, [1, 64, 0, 0])
+
+
+def test_mask_forms_become_bits_and_a_count(scenarios: Scenarios) -> None:
+    lanes, bits, kept, count, scalar, duplicate, *_ = instructions(scenarios["masks"])
+    assert (lanes["op"], lanes["flags"], lanes["p"], lanes["mask"]) == (ADD, SET_FORM, [4, 100, 1, 0], [2**64 - 1, 2**36 - 1])
+    assert [lanes[name][4:] for name in ("dst", "src0", "src1")] == [[1, 8], [2, 9], [3, 10]]
+    assert (bits["flags"], bits["p"], bits["mask"]) == (SET_FORM, [4, 0, 0, 0], [5, 9])
+    assert (kept["flags"], kept["p"], kept["mask"]) == (KEEP_FORM, [4, 0, 0, 0], [0, 0])
+    assert (count["flags"], count["p"], count["src1"]) == (COUNT, [1000, 0, 0, 0], [UB, 4096, 2048, F16, 1, 8])
+    assert (scalar["op"], scalar["scalar"], scalar["p"][:3]) == (MULS, 0x3800, [2, 64, 1])
+    assert (duplicate["op"], duplicate["scalar"], duplicate["dst"][4:]) == (DUPLICATE, 0x4000, [2, 3])
+
+
+def test_mask_registers_are_set_by_count_or_bits(scenarios: Scenarios) -> None:
+    registers = [(record["op"], *(record["mask"] if record["op"] == SET_MASK else record["p"][:1])) for record in instructions(scenarios["masks"])[6:]]
+    full = 2**64 - 1
+    assert registers == [(SET_MASK, full, 2**36 - 1), (SET_MASK, 1000, 0), (SET_MASK, 5, 9), (MASK_MODE, 1), (MASK_MODE, 0), (SET_MASK, full, full)]
+
+
+def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
+    widen, narrow = instructions(scenarios["casts"])
+    assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)
+    assert (narrow["p"], narrow["dst"][4:], narrow["src0"][4:]) == ([1, 64, 1, 6], [1, 4], [1, 8])
+
+
+def test_scalar_accesses_carry_the_bits(scenarios: Scenarios) -> None:
+    load, *stores = [record for record in scenarios["scalars"] if record.get("op") in (LOAD, STORE)]
+    assert (load["src0"][:3], load["p"][0]) == ([UB, 44, 52], 4)
+    assert [(store["dst"][1], store["scalar"], store["p"][0]) for store in stores] == [
+        (36, 0x40490FDB, 4),
+        (40, 0x3F800000, 4),
+        (0x20000000000A, 0xFFFE, 2),
+    ]
+    assert next(record for record in scenarios["scalars"] if record.get("op") == PAD_VALUE)["scalar"] == 0x3FC00000
+
+
+def test_synchronisation_names_its_pipes(scenarios: Scenarios) -> None:
+    flags = [(SET, MTE2, V, 1), (WAIT, MTE2, V, 1), (SET, V, MTE3, 2)]
+    assert shape(scenarios["sync"]) == [*flags, (BARRIER, V), (BARRIER, ALL), (BARRIER, FIX), (SYNC_ALL,), (ATOMIC,), (MASK_MODE,), (SET_MASK,)]
+    assert all(record["flags"] == 0 for record in instructions(scenarios["sync"]))
+
+
+def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
+    assert [item for item in shape(scenarios["event_ids"]) if item[0] == SET] == [(SET, V, MTE3, 1), (SET, V, MTE3, 0)]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "api", "figures", "value"),
+    [
+        ("fault_overflow", "InitBuffer", [1, 196608, 0], 262144),
+        ("fault_limit", "InitBuffer", [2, 65, 64], 0),
+        ("fault_alloc", "AllocTensor", [3, 2, 0], 0),
+        ("fault_full", "EnQue", [4, 1, 0], 0),
+        ("fault_deque", "DeQue", [5, 0, 0], 0),
+        ("fault_double_free", "FreeTensor", [6, 0, 0], 0),
+        ("fault_foreign", "EnQue", [7, 0, 0], 0),
+        ("fault_event_ids", "AllocEventID", [8, MTE2, V], 8),
+        ("fault_repeat", "Add", [9, 4, 0], 256),
+        ("fault_stride", "BinaryRepeatParams", [9, 3, 0], 256),
+        ("fault_block_count", "DataCopy", [9, 2, 0], 4096),
+        ("fault_round_mode", "Cast", [9, 2, 0], 0),
+        ("fault_event_id", "SetFlag", [9, 0, 0], 8),
+        ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
+        ("fault_pad", "DataCopyPad", [9, 3, 0], 36),
+    ],
+)
+def test_a_misuse_is_a_fault_with_its_figures(scenarios: Scenarios, scenario: str, api: str, figures: list[int], value: int) -> None:
+    faults = [record for record in scenarios[scenario] if record.get("op") == FAULT]
+    assert [(fault["api"], fault["p"][:3], fault["scalar"]) for fault in faults] == [(api, figures, value)]
+
+
+@pytest.mark.parametrize(("scenario", "mark"), [("fault_overflow", "overflow"), ("fault_alloc", "stuck")])
+def test_a_fault_has_the_line_of_the_call(scenarios: Scenarios, line_of: Callable[[str], int], scenario: str, mark: str) -> None:
+    assert next(record for record in scenarios[scenario] if record.get("op") == FAULT)["line"] == line_of(mark)
+
+
+def test_the_headers_hardly_count_in_the_budget(scenarios: Scenarios) -> None:
+    records = scenarios["masks"]
+    blocks = next(record["basic_blocks"] for record in records if "basic_blocks" in record)
+    assert 0 < blocks <= 5 * len(instructions(records))

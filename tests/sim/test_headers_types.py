@@ -1,0 +1,89 @@
+"""Are half and bfloat16_t of device code right for every bit pattern, and are unsupported types refused with a helpful text?"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+CPP = Path(__file__).parent / "cpp"
+INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
+FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}"]
+
+
+@pytest.fixture(scope="module")
+def conversions(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """One row per 16-bit pattern: its half as float bits, then (half, bfloat16) of floats below, at and above a tie."""
+    program = tmp_path_factory.mktemp("half") / "half"
+    subprocess.run(["g++", *FLAGS, "-DPITON_DEVICE_PASS", str(CPP / "headers_half.cpp"), "-o", str(program)], check=True, timeout=120)
+    output = subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60).stdout
+    return np.array([[int(word) for word in line.split()] for line in output.splitlines()], dtype=np.uint32)
+
+
+def same(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Equal bits, or both NaN."""
+    bits = found.view(expected.dtype)
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((bits == expected) | (np.isnan(bits.astype(np.float64)) & np.isnan(expected.astype(np.float64)))))
+
+
+def test_portable_half_widens_every_pattern_exactly(conversions: np.ndarray) -> None:
+    expected = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+    assert same(conversions[:, 0].copy(), expected)
+
+
+@pytest.mark.parametrize(("column", "step"), [(1, -1), (3, 0), (5, 1)])
+def test_portable_half_rounds_to_nearest_even_around_every_tie(conversions: np.ndarray, column: int, step: int) -> None:
+    near = (conversions[:, 0] + np.uint32(0x1000 + step)).view(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert same(conversions[:, column].astype(np.uint16), near.astype(np.float16))
+
+
+@pytest.mark.parametrize(("column", "step"), [(2, -1), (4, 0), (6, 1)])
+def test_bfloat16_rounds_to_nearest_even_around_every_tie(conversions: np.ndarray, column: int, step: int) -> None:
+    near = ((np.arange(65536, dtype=np.uint32) << 16) + np.uint32(0x8000 + step)).view(np.float32)
+    with np.errstate(invalid="ignore"):
+        expected = near.astype(ml_dtypes.bfloat16)
+    assert same(conversions[:, column].astype(np.uint16), expected)
+
+
+REFUSALS = {
+    "Exp(b, b, 8);": "Exp does not support bfloat16_t on the Ascend 910B; supported: half, float. Cast to float first.",
+    "Add(l, l, l, 8);": "Add does not support int64_t on the Ascend 910B; supported: half, float, int16_t, int32_t. Cast to int32_t or float first.",
+    "Div(i, i, i, 8);": "Div does not support int32_t on the Ascend 910B; supported: half, float. Cast to float first.",
+    "Muls(u, u, uint8_t(2), 8);": "Muls does not support uint8_t on the Ascend 910B; supported: half, float, int16_t, int32_t. Cast to half first.",
+    "Duplicate(u, uint8_t(2), 8);": "Duplicate does not support uint8_t on the Ascend 910B",
+    "Cast(b, h, RoundMode::CAST_RINT, 8);": "Cast from half to this type does not exist on the Ascend 910B; supported from half: float, int32_t",
+    "Cast(f, u, RoundMode::CAST_NONE, 8);": "Cast from uint8_t to this type does not exist on the Ascend 910B; supported from uint8_t: half.",
+    "PipeBarrier<PIPE_S>();": "PipeBarrier<PIPE_S> is not allowed",
+    "TPipe p; TQue<TPosition::VECCALC, 1> q; p.InitBuffer(q, 1, 32);": "scratch memory is a TBuf",
+    "SyncAll<false>();": "SyncAll<false> waits for cube cores",
+}
+
+
+def test_what_the_chip_lacks_is_refused_at_compile_time_with_the_way_out(tmp_path: Path) -> None:
+    functions = "\n".join(
+        f"void f{index}(LocalTensor<bfloat16_t> b, LocalTensor<half> h, LocalTensor<float> f, LocalTensor<int64_t> l, LocalTensor<int32_t> i,"
+        f" LocalTensor<uint8_t> u) {{ (void)b, (void)h, (void)f, (void)l, (void)i, (void)u; {statement} }}"
+        for index, statement in enumerate(REFUSALS)
+    )
+    source = tmp_path / "refused.cpp"
+    source.write_text(f'#include "kernel_operator.h"\nusing namespace AscendC;\n{functions}\n__cube__ void g() {{}}\n')
+    result = subprocess.run(["g++", *FLAGS, "-fmax-errors=0", "-fsyntax-only", str(source)], check=False, capture_output=True, text=True, timeout=120)
+    assert result.returncode != 0
+    missing = [text for text in (*REFUSALS.values(), "__cube__ kernels are not supported") if text not in result.stderr]
+    assert missing == []
+
+
+DEVICE_HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h") if "host/" not in path.relative_to(INCLUDE).as_posix())
+HOST_HEADERS = ("host/platform/platform_ascendc.h", "host/acl/acl.h", "host/acl/acl_rt.h", "host/torch_npu/csrc/framework/OpCommand.h")
+
+
+@pytest.mark.parametrize("header", [*DEVICE_HEADERS, *HOST_HEADERS])
+def test_each_header_compiles_alone(header: str, tmp_path: Path) -> None:
+    source = tmp_path / "alone.cpp"
+    source.write_text(f'#include "{header}"\n')
+    subprocess.run(["g++", *FLAGS, f"-I{INCLUDE}/host", "-fsyntax-only", str(source)], check=True, timeout=120)

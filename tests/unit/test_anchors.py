@@ -1,0 +1,201 @@
+"""Is T_HW what its formula says, and does the convention block reproduce the published anchors?"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from piton.anchors import choose_baseline, has_formula, t_hw
+from piton.anchors.elementwise import exp_silicon, gelu_silicon
+from piton.anchors.work import Work, unit_times_us
+from piton.catalog import load_suite
+from piton.catalog.hardware import load_hardware
+from piton.core.case import Case, CaseInput
+from piton.core.dtype import DType
+from piton.core.errors import FormatError
+from piton.core.hardware import Figure, Hardware, Peaks
+from piton.core.measurement import Anchor, AnchorKind, Provenance
+from piton.core.operator import AttrValue, Operator
+from piton.core.score import ScoreProfile
+
+PUBLISHED = Path(__file__).parent.parent / "data" / "published_t_hw_910b2.csv"
+SUITE = load_suite()
+
+
+def figures(**values: float) -> dict[str, Figure]:
+    return {name: Figure(value=value, source="test") for name, value in values.items()}
+
+
+def peaks(hbm: float, l2_write: float, l2_bytes: float, fp32_lanes: float) -> Peaks:
+    rates = figures(read=hbm, write=hbm, l2=l2_write, size=l2_bytes, floor=1.0)
+    return Peaks(
+        hbm_read_bytes_per_s=rates["read"],
+        hbm_write_bytes_per_s=rates["write"],
+        l2_write_bytes_per_s=rates["l2"],
+        l2_bytes=rates["size"],
+        cube_flops=figures(float16=354e12),
+        vector_lanes_per_s=figures(float32=fp32_lanes, float16=2 * fp32_lanes, bfloat16=fp32_lanes),
+        floor_us=rates["floor"],
+    )
+
+
+CHIP = Hardware(
+    name="chip",
+    arch="dav-2201",
+    clock_hz=Figure(value=1.8e9, source="test"),
+    cores_aic=24,
+    cores_aiv=48,
+    memory_bytes={},
+    convention=peaks(1.92e12, 6.4e12, 192e6, 6e12),
+    silicon=peaks(1.6e12, 5.2e12, 192 * 2**20, 48 * 64 * 1.8e9),
+)
+
+
+def operator(name: str) -> Operator:
+    member = SUITE.member(name)
+    assert member is not None
+    return member.operator
+
+
+def case_of(name: str, shape: tuple[int, ...], dtype: DType, attributes: dict[str, AttrValue]) -> Case:
+    return Case(operator=name, id="1", inputs=(CaseInput(argument="x", shape=shape, dtype=dtype),), attributes=attributes)
+
+
+def exp_case(elements: int, dtype: DType, *, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> Case:
+    return case_of("exp", (elements,), dtype, {"base": base, "scale": scale, "shift": shift})
+
+
+def published_rows() -> list[dict[str, str]]:
+    with PUBLISHED.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("row", published_rows(), ids=lambda row: f"{row['operator']}-{row['case_id']}")
+def test_the_convention_block_reproduces_the_published_anchor(row: dict[str, str]) -> None:
+    case = case_of(row["operator"], tuple(json.loads(row["shape"])), DType(row["dtype"]), json.loads(row["attributes"]))
+    anchor = t_hw(operator(case.operator), case, load_hardware("ascend910b2"), block="convention")
+    assert anchor is not None
+    assert anchor.value_us == pytest.approx(float(row["t_hw_us"]), rel=0.005, abs=0.006)
+
+
+def test_all_forty_published_rows_are_checked() -> None:
+    assert len(published_rows()) == 40
+
+
+def test_t_hw_of_a_read_bound_case_is_read_bytes_over_the_read_rate() -> None:
+    anchor = t_hw(operator("exp"), exp_case(16_000_000, DType.FLOAT32), CHIP)
+    assert anchor is not None
+    assert anchor.value_us == pytest.approx(16e6 * 4 / 1.6e12 * 1e6)
+    assert (anchor.limiting_unit, anchor.kind, anchor.provenance) == ("mte2", AnchorKind.T_HW, Provenance.MODELLED)
+    assert set(anchor.unit_times_us) == {"mte2", "mte3", "vector", "cube", "floor"}
+
+
+def test_a_tiny_case_takes_the_floor() -> None:
+    anchor = t_hw(operator("exp"), exp_case(10, DType.FLOAT32), CHIP)
+    assert anchor is not None
+    assert (anchor.value_us, anchor.limiting_unit) == (1.0, "floor")
+
+
+def test_bfloat16_gelu_is_limited_by_the_vector_unit() -> None:
+    anchor = t_hw(operator("gelu"), case_of("gelu", (16_000_000,), DType.BFLOAT16, {"approximate": "none"}), CHIP)
+    assert anchor is not None
+    assert anchor.limiting_unit == "vector"
+    assert anchor.value_us == pytest.approx(16e6 * 8 / (48 * 64 * 1.8e9) * 1e6)
+
+
+def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
+    choices = {work.choice: dict(work.vector_lanes) for work in exp_silicon(exp_case(1000, DType.FLOAT16))}
+    assert choices == {"half arithmetic": {DType.FLOAT16: 1000.0}, "float32 arithmetic": {DType.FLOAT32: 3000.0}}
+    anchor = t_hw(operator("exp"), exp_case(10**8, DType.FLOAT16), CHIP)
+    assert anchor is not None
+    assert anchor.method.endswith("half arithmetic")
+    assert anchor.unit_times_us["vector"] == pytest.approx(1e8 / (2 * 48 * 64 * 1.8e9) * 1e6)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "instructions"),
+    [
+        ({}, 1),
+        ({"scale": 2.0}, 2),
+        ({"shift": 1.0}, 2),
+        ({"scale": 2.0, "shift": 1.0}, 3),
+        ({"base": 2.0}, 2),
+        ({"base": 2.0, "shift": 1.0}, 3),
+        ({"base": 1.0, "shift": 1.0}, 2),
+    ],
+)
+def test_silicon_exp_folds_its_constants(attributes: dict[str, float], instructions: int) -> None:
+    (work,) = exp_silicon(exp_case(100, DType.FLOAT32, **attributes))
+    assert dict(work.vector_lanes) == {DType.FLOAT32: 100.0 * instructions}
+
+
+def test_the_silicon_count_is_never_above_the_convention_count() -> None:
+    for member in SUITE.members:
+        for case in member.cases:
+            silicon, convention = (
+                t_hw(member.operator, case, CHIP.model_copy(update={"silicon": CHIP.convention}), block) for block in ("silicon", "convention")
+            )
+            assert silicon is not None
+            assert convention is not None
+            assert silicon.value_us <= convention.value_us, (case.operator, case.id)
+
+
+def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
+    (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}))
+    (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}))
+    assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
+
+
+def test_writes_up_to_the_l2_size_go_at_the_l2_rate_and_the_rest_at_the_hbm_rate() -> None:
+    rates = peaks(hbm=1e12, l2_write=4e12, l2_bytes=1e6, fp32_lanes=1e12)
+    fits = unit_times_us(Work("all in L2", read_bytes=0, write_bytes=1_000_000), rates)
+    spills = unit_times_us(Work("twice L2", read_bytes=0, write_bytes=2_000_000), rates)
+    assert fits["mte3"] == pytest.approx(0.25)
+    assert spills["mte3"] == pytest.approx(0.25 + 1.0)
+
+
+def test_vector_and_cube_times_add_up_over_dtypes() -> None:
+    rates = peaks(hbm=1e12, l2_write=4e12, l2_bytes=1e6, fp32_lanes=1e12)
+    work = Work("mixed", 0, 0, cube_flops={DType.FLOAT16: 354e6}, vector_lanes={DType.FLOAT32: 1e6, DType.FLOAT16: 1e6})
+    times = unit_times_us(work, rates)
+    assert times["vector"] == pytest.approx(1.0 + 0.5)
+    assert times["cube"] == pytest.approx(1.0)
+
+
+def test_a_hardware_file_without_the_rate_is_a_clear_error() -> None:
+    rates = peaks(hbm=1e12, l2_write=4e12, l2_bytes=1e6, fp32_lanes=1e12)
+    with pytest.raises(FormatError, match="no vector_lanes_per_s for int4"):
+        unit_times_us(Work("int4", 0, 0, vector_lanes={DType.INT4: 1.0}), rates)
+
+
+def test_an_operator_without_formula_has_no_t_hw() -> None:
+    unknown = operator("exp").model_copy(update={"name": "mystery"})
+    assert not has_formula(unknown)
+    assert t_hw(unknown, exp_case(10, DType.FLOAT32), CHIP) is None
+
+
+def anchor_from(provenance: Provenance) -> Anchor:
+    return Anchor(kind=AnchorKind.T_BASELINE, value_us=2.0, provenance=provenance, method="test")
+
+
+SIMULATED, MODELLED, QUOTED, MEASURED = (anchor_from(item) for item in (Provenance.SIMULATED, Provenance.MODELLED, Provenance.QUOTED, Provenance.DEVICE))
+
+
+@pytest.mark.parametrize(
+    ("profile", "known", "chosen"),
+    [
+        (ScoreProfile.SIM, (SIMULATED, MODELLED, QUOTED, MEASURED), SIMULATED),
+        (ScoreProfile.SIM, (None, MODELLED, QUOTED, MEASURED), MODELLED),
+        (ScoreProfile.SIM, (None, None, QUOTED, MEASURED), QUOTED),
+        (ScoreProfile.SIM, (None, None, None, MEASURED), None),
+        (ScoreProfile.CANN_BENCH, (SIMULATED, MODELLED, QUOTED, MEASURED), MEASURED),
+        (ScoreProfile.CANN_BENCH, (SIMULATED, MODELLED, QUOTED, None), QUOTED),
+        (ScoreProfile.CANN_BENCH, (SIMULATED, MODELLED, None, None), None),
+    ],
+)
+def test_the_baseline_follows_the_order_of_the_profile(profile: ScoreProfile, known: tuple[Anchor | None, ...], chosen: Anchor | None) -> None:
+    simulated, modelled, quoted, measured = known
+    assert choose_baseline(simulated, modelled, quoted, profile, measured=measured) is chosen

@@ -1,0 +1,99 @@
+"""Are the shipped hardware files sound, and does a broken one say what is wrong?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from piton.catalog.hardware import flat_table, hardware_names, load_hardware
+from piton.core.errors import FormatError, UsageError
+
+HBM_PEAK = 1.6e12
+
+
+def write_variant(folder: Path, old: str, new: str) -> Path:
+    """The 910B2 file under another name with one replacement."""
+    text = (Path(__file__).resolve().parents[2] / "src/piton/hardware/ascend910b2.yaml").read_text(encoding="utf-8")
+    assert old in text
+    path = folder / "variant.yaml"
+    path.write_text(text.replace("name: ascend910b2", "name: variant").replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", hardware_names())
+def test_every_figure_names_its_source(name: str) -> None:
+    hardware = load_hardware(name)
+    figures = [hardware.clock_hz, *hardware.memory_bytes.values(), *hardware.simulation.values()]
+    for peaks in (hardware.convention, hardware.silicon):
+        figures += [peaks.hbm_read_bytes_per_s, peaks.hbm_write_bytes_per_s, peaks.l2_write_bytes_per_s, peaks.l2_bytes, peaks.floor_us]
+        figures += [*peaks.cube_flops.values(), *peaks.vector_lanes_per_s.values()]
+    assert all(len(figure.source) > 5 for figure in figures)
+
+
+@pytest.mark.parametrize("name", hardware_names())
+def test_the_simulator_has_no_rate_above_silicon(name: str) -> None:
+    hardware = load_hardware(name)
+    rates = {key: figure.value for key, figure in hardware.simulation.items()}
+    assert rates["hbm.read_cap_bytes_per_s"] <= hardware.silicon.hbm_read_bytes_per_s.value
+    assert rates["hbm.total_cap_bytes_per_s"] <= hardware.silicon.hbm_write_bytes_per_s.value
+    assert rates["l2.write_cap_bytes_per_s"] <= hardware.silicon.l2_write_bytes_per_s.value
+    assert rates["l2.bytes"] <= hardware.silicon.l2_bytes.value
+    assert rates["launch.minimum_us"] >= hardware.silicon.floor_us.value
+
+
+def test_the_910b2_convention_is_the_published_one() -> None:
+    convention = load_hardware("ascend910b2").convention
+    assert (convention.hbm_read_bytes_per_s.value, convention.l2_write_bytes_per_s.value, convention.l2_bytes.value) == (1.92e12, 6.4e12, 192e6)
+    assert (convention.cube_flops["float16"].value, convention.cube_flops["int8"].value, convention.cube_flops["float32"].value) == (354e12, 708e12, 86e12)
+    assert (convention.vector_lanes_per_s["float32"].value, convention.vector_lanes_per_s["float16"].value) == (6e12, 12e12)
+
+
+def test_carried_over_figures_say_so() -> None:
+    hardware = load_hardware("ascend910b2")
+    assert hardware.simulation["queue.depth"].source.startswith("carried over from ascend910b1: ")
+    assert set(hardware.simulation) == set(load_hardware("ascend910b1").simulation)
+
+
+def test_an_own_figure_replaces_the_carried_over_one(tmp_path: Path) -> None:
+    own = "\nsimulation:\n  queue.depth: {value: 5, source: measured here}"
+    path = write_variant(tmp_path, "simulation_from: ascend910b1", f"simulation_from: ascend910b1{own}")
+    assert load_hardware(path).simulation["queue.depth"].value == 5
+
+
+def test_the_flat_table_has_one_exact_value_per_line() -> None:
+    hardware = load_hardware("ascend910b2")
+    rows = dict(line.split(" ") for line in flat_table(hardware).splitlines())
+    assert rows["clock.core_hz"] == "1800000000"
+    assert {name: float(rows[name]) for name in hardware.simulation} == {name: figure.value for name, figure in hardware.simulation.items()}
+
+
+def test_an_unknown_chip_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"ascend910b1, ascend910b2[\s\S]*ascend999"):
+        load_hardware("ascend999")
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(UsageError, match=r"nowhere/chip\.yaml"):
+        load_hardware("nowhere/chip.yaml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cores_aiv: 48", "cores_aiv: many", "field `cores_aiv` is wrong"),
+        ("cores_aic: 24\n", "", "field `cores_aic` is wrong"),
+        ("arch: dav-2201", "arch: dav-2201\ncolour: red", "field `colour` is wrong"),
+        ("name: variant", "name: other", "named after its chip"),
+        ("simulation_from: ascend910b1", "simulation_from: variant", "names the file itself"),
+        ("convention:", "convention: [", "not a YAML file"),
+    ],
+)
+def test_a_broken_file_says_what_is_wrong(tmp_path: Path, old: str, new: str, message: str) -> None:
+    if old == "name: variant":
+        path = write_variant(tmp_path, "arch: dav-2201", "arch: dav-2201")
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    else:
+        path = write_variant(tmp_path, old, new)
+    with pytest.raises(FormatError, match=message):
+        load_hardware(path)

@@ -1,0 +1,111 @@
+"""Are index outputs free in ties and in nothing else?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from piton.core.dtype import DType
+from piton.core.errors import EvaluatorError
+from piton.core.verdict import Cause, Verdict
+from piton.numerics.impostors import as_output
+from piton.numerics.index import IndexRule, compare_index_output
+from piton.numerics.tensors import GoldenOutput, golden_output
+
+SOURCE = np.array([[1.0, 5.0, 5.0, 2.0], [7.0, 7.0, 0.0, 7.0]], dtype=np.float32)
+ARG_MAX = IndexRule(axis=1)
+
+
+def indices(values: object, dtype: DType = DType.INT64) -> GoldenOutput:
+    return golden_output("indices", np.asarray(values, dtype=dtype.value), dtype)
+
+
+def cause(got: object, golden: object, rule: IndexRule = ARG_MAX, source: np.ndarray = SOURCE) -> Cause:
+    return compare_index_output(as_output(indices(got)), indices(golden), source, rule).outcome.cause
+
+
+def test_the_golden_indices_pass() -> None:
+    assert cause([1, 0], [1, 0]) is Cause.NONE
+
+
+def test_another_index_of_the_same_value_passes() -> None:
+    assert cause([2, 3], [1, 0]) is Cause.NONE
+
+
+def test_an_index_of_another_value_fails() -> None:
+    result = compare_index_output(as_output(indices([0, 0])), indices([1, 0]), SOURCE, ARG_MAX)
+    assert (result.outcome.cause, result.outcome.numbers["wrong_value"], result.mismatches) == (Cause.INDEX_MISMATCH, 1, 1)
+
+
+@pytest.mark.parametrize("junk", [4, -1, 2**62])
+def test_an_index_out_of_range_fails(junk: int) -> None:
+    result = compare_index_output(as_output(indices([1, junk])), indices([1, 0]), SOURCE, ARG_MAX)
+    assert result.outcome.numbers["out_of_range"] == 1
+
+
+def test_a_kept_axis_and_a_dropped_one_mean_the_same() -> None:
+    assert cause([[2], [1]], [[1], [0]]) is Cause.NONE
+    assert cause([[0], [1]], [[1], [0]]) is Cause.INDEX_MISMATCH
+
+
+def test_axes_count_from_the_end_and_from_the_start() -> None:
+    columns = SOURCE.T.copy()
+    assert cause([2, 3], [1, 0], IndexRule(axis=0), columns) is Cause.NONE
+    assert cause([2, 3], [1, 0], IndexRule(axis=-2), columns) is Cause.NONE
+    assert cause([0, 3], [1, 0], IndexRule(axis=0), columns) is Cause.INDEX_MISMATCH
+
+
+def test_repeated_indices_fail_where_uniqueness_is_promised() -> None:
+    top = IndexRule(axis=1, is_unique=True)
+    assert cause([[2, 1], [3, 0]], [[1, 2], [0, 1]], top) is Cause.NONE
+    assert cause([[1, 1], [3, 0]], [[1, 2], [0, 1]], top) is Cause.INDEX_MISMATCH
+    assert cause([[1, 1], [3, 0]], [[1, 2], [0, 1]], ARG_MAX) is Cause.NONE
+
+
+def test_order_counts_unless_it_is_free() -> None:
+    golden, swapped = [[1, 3], [0, 2]], [[3, 1], [2, 0]]
+    assert cause(swapped, golden, IndexRule(axis=1)) is Cause.INDEX_MISMATCH
+    assert cause(swapped, golden, IndexRule(axis=1, is_ordered=False)) is Cause.NONE
+
+
+def test_a_running_reduction_may_not_look_ahead() -> None:
+    source = np.array([[3.0, 1.0, 1.0]], dtype=np.float32)
+    assert cause([[0, 1, 2]], [[0, 1, 1]], IndexRule(axis=1, is_prefix=True), source) is Cause.NONE
+    assert cause([[0, 2, 1]], [[0, 1, 1]], IndexRule(axis=1, is_prefix=True), source) is Cause.INDEX_MISMATCH
+
+
+def test_nan_equals_nan_at_the_gathered_values() -> None:
+    source = np.array([[np.nan, 1.0, np.nan, 0.0]], dtype=np.float32)
+    assert cause([2], [0], ARG_MAX, source) is Cause.NONE
+    assert cause([1], [0], ARG_MAX, source) is Cause.INDEX_MISMATCH
+
+
+def test_a_flat_source_is_indexed_as_a_whole() -> None:
+    assert cause(7, 4, IndexRule(axis=None)) is Cause.NONE
+    assert cause(6, 4, IndexRule(axis=None)) is Cause.INDEX_MISMATCH
+
+
+def test_the_form_of_an_index_output_is_checked_first() -> None:
+    got = dataclasses.replace(as_output(indices([1, 0], DType.INT32)))
+    assert compare_index_output(got, indices([1, 0]), SOURCE, ARG_MAX).outcome.verdict is Verdict.WRONG_DTYPE
+
+
+def test_golden_indices_outside_the_source_are_our_error() -> None:
+    with pytest.raises(EvaluatorError, match="golden's own"):
+        cause([1, 0], [1, 9])
+
+
+def test_shapes_that_do_not_fit_are_our_error() -> None:
+    with pytest.raises(EvaluatorError, match="does not fit"):
+        cause([1, 0, 0], [1, 0, 0])
+
+
+def test_large_outputs_are_looked_at_in_every_block() -> None:
+    source = np.random.default_rng(0).random((3, 5, 700_000), dtype=np.float32)
+    golden = np.argmax(source, axis=1)
+    got = golden.copy()
+    assert cause(got, golden, IndexRule(axis=1), source) is Cause.NONE
+    got[2, 699_999] = (got[2, 699_999] + 1) % 5
+    assert cause(got, golden, IndexRule(axis=1), source) is Cause.INDEX_MISMATCH

@@ -1,0 +1,222 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from piton.core.case import Case, CaseInput, SizeClass
+from piton.core.dtype import DType
+from piton.core.errors import FormatError, UsageError
+from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.finding import Finding, FindingKind
+from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
+from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
+from piton.core.score import ScoreProfile
+from piton.core.verdict import PASSED, Cause, Place, outcome
+from piton.report.html import html_text
+from piton.report.json_file import read_report, report_text, write_report
+from piton.report.markdown import markdown_text
+from piton.report.rescore import score_report
+from piton.report.schema import schema_text
+from piton.report.terminal import terminal_text
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "<script>alert(1)</script>|[x](http://evil) [bold]"
+MODELLED = Anchor(kind=AnchorKind.T_HW, value_us=5.0, provenance=Provenance.MODELLED, method="silicon", limiting_unit="mte2", unit_times_us={"mte2": 5.0})
+CHECK = OutputCheck(
+    name="y",
+    dtype=DType.FLOAT32,
+    elements=4,
+    precision_profile="strict",
+    tau=1e-3,
+    default_tau=1e-3,
+    mean_error=0.5,
+    max_error=float("inf"),
+    mean_error_outside=0.25,
+    small_value=RegionCount(positions=1, errors=1, native_errors=1),
+    worst=(WorstPosition(index=(1, 2), got=float("nan"), expected=1.0, relative_error=float("inf")),),
+    outcome=outcome(Cause.NAN_MISMATCH, "one NaN", positions=1),
+)
+PASSING = CaseResult(
+    operator="exp",
+    case=Case(
+        operator="exp",
+        id="1",
+        inputs=(CaseInput(argument="x", shape=(4,), dtype=DType.FLOAT32, low=float("-inf"), high=float("nan")),),
+        attributes={"base": 2.0},
+    ),
+    size=SizeClass.SMALL,
+    outcome=PASSED,
+    time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay"),
+    t_hw=MODELLED,
+    t_baseline=Anchor(kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0"),
+    launches=(
+        LaunchRecord(
+            kernel=HOSTILE, blocks=2, cycles=18, time_us=10.0, instructions=3, busy_cycles={"v": 9}, stall_cycles={"v": 1}, gm_read_bytes=8, gm_written_bytes=8
+        ),
+    ),
+    copies=CopyLog(host_to_device_bytes=4),
+    findings=(Finding(kind=FindingKind.AUTO_SYNC_RELIED_ON, message=HOSTILE, place=Place(file="a.cpp", line=3)),),
+    wall_s=1.5,
+)
+FAILING = PASSING.model_copy(
+    update={
+        "case": PASSING.case.model_copy(update={"id": "2"}),
+        "outcome": outcome(Cause.NAN_MISMATCH, HOSTILE, place=Place(file="b.cpp", line=7, core=1), positions=3),
+        "others": (outcome(Cause.UNWRITTEN_OUTPUT, "hole"),),
+        "checks": (CHECK,),
+        "time": None,
+        "t_hw": MODELLED.model_copy(update={"provenance": Provenance.QUOTED}),
+    }
+)
+REPORT = score_report(
+    Report(
+        suite="s",
+        suite_version="1",
+        suite_digest="d",
+        submission="x",
+        submission_digest="e",
+        target="t",
+        hardware="h",
+        hardware_digest="f",
+        score_profile=ScoreProfile.SIM,
+        precision_profile="strict",
+        seed=0,
+        auto_sync=True,
+        operators=(
+            OperatorResult(
+                operator="exp",
+                level=1,
+                compiled=True,
+                build_outcome=PASSED,
+                diagnostics=(Diagnostic(file="a", message="m"),),
+                cases=(PASSING, FAILING),
+                score=None,
+            ),
+        ),
+        findings=(Finding(kind=FindingKind.OTHER, message="left out"),),
+        environment=Environment(piton="0", python="3", torch="2", compiler="g", machine="m", cores=1),
+    )
+)
+
+
+def changed(value: object) -> object:
+    """Another value of the same JSON type."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return value + "x"
+    if isinstance(value, list):
+        return [*value, "x"]
+    assert isinstance(value, dict)
+    return {**value, "x": 1}
+
+
+def leaves(value: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+    """Paths to everything inside a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from leaves(item, (*path, key))
+
+
+def replaced(value: object, path: tuple[object, ...]) -> object:
+    """`value` with what lies at `path` changed."""
+    if not path:
+        return changed(value)
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:])
+    return copy
+
+
+def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
+    from piton.core.canonical import digest, plain
+
+    content = plain(REPORT.canonical_result())
+    paths = list(leaves(content))
+    assert len(paths) > 150
+    assert REPORT.result_digest == digest(content)
+    assert [path for path in paths if digest(replaced(content, path)) == REPORT.result_digest] == []
+
+
+def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
+    assert set(Report.model_fields) - set(REPORT.canonical_result()) == {"environment", "result_digest"}
+    cases = REPORT.canonical_result()["operators"][0]["cases"]
+    assert set(CaseResult.model_fields) - set(cases[0]) == {"wall_s"}
+
+
+def test_environment_and_wall_times_are_not_in_the_digest() -> None:
+    slower = PASSING.model_copy(update={"wall_s": 9.0})
+    operators = (REPORT.operators[0].model_copy(update={"cases": (slower, *REPORT.operators[0].cases[1:])}),)
+    elsewhere = REPORT.model_copy(update={"environment": REPORT.environment.model_copy(update={"machine": "other"}), "operators": operators})
+    assert score_report(elsewhere).result_digest == REPORT.result_digest
+
+
+def test_a_written_report_is_read_back_to_the_byte(tmp_path: Path) -> None:
+    write_report(REPORT, tmp_path / "report.json")
+    again = read_report(tmp_path)
+    assert report_text(again) == report_text(REPORT)
+    assert report_text(score_report(again)) == report_text(REPORT)
+
+
+def test_the_json_is_plain_json_without_nan(tmp_path: Path) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    json.loads(report_text(REPORT), parse_constant=refuse)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[:-30], "not readable JSON"),
+        (lambda text: "[" * 100_000, "not readable JSON"),
+        (lambda text: "[]", "can't read the report"),
+        (lambda text: text.replace('"schema_version": 1', '"schema_version": 2'), "can't read the report"),
+        (lambda text: text.replace('"seed": 0', '"seed": "many"'), "form of its schema"),
+        (lambda text: text.replace('"seed": 0', '"seed": 0, "surprise": 1'), "form of its schema"),
+        (lambda text: text.replace('"seed": 0', '"seed": 4'), "was changed after it was written"),
+        (lambda text: text.replace('"ranked"', '"ranked_"'), "form of its schema"),
+    ],
+)
+def test_a_broken_report_is_one_clear_error(tmp_path: Path, damage: object, message: str) -> None:
+    (tmp_path / "report.json").write_text(damage(report_text(REPORT)))
+    with pytest.raises(FormatError, match=message):
+        read_report(tmp_path / "report.json")
+
+
+def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no report here"):
+        read_report(tmp_path)
+
+
+def test_the_schema_in_the_documentation_is_current() -> None:
+    assert (ROOT / "docs" / "report.schema.json").read_text() == schema_text(), "write it again: piton schema > docs/report.schema.json"
+
+
+def test_columns_of_one_origin_name_it_in_the_head_and_mixed_ones_in_every_cell() -> None:
+    text = terminal_text(REPORT)
+    assert "simulated" in text
+    assert "5.00 modelled" in text
+    assert "5.00 quoted" in text
+    assert "10.00 simulated" not in text
+
+
+def test_a_failed_case_shows_cause_place_numbers_and_worst_position_in_every_rendering() -> None:
+    for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", ""), html_text(REPORT)):
+        for part in ("nan_mismatch", "b.cpp:7, core 1", "positions 3", "got nan, expected 1", "mte2 / v"):
+            assert part in text
+
+
+def test_texts_of_a_submission_never_become_markup() -> None:
+    assert "<script" not in html_text(REPORT)
+    assert "<script>" not in markdown_text(REPORT)
+    assert "[x](http" not in markdown_text(REPORT)
+    assert "[bold]" in terminal_text(REPORT)
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    page = html_text(REPORT.model_copy(update={"operators": ()}))
+    assert not any(word in page for word in ("http:", "https:", "src=", "@import", "url("))

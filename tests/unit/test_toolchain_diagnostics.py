@@ -1,0 +1,99 @@
+"""Is a compiler's output read rightly, whatever it says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from piton.core.errors import EvaluatorError
+from piton.core.verdict import Cause
+from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler, undefined_symbols
+from piton.targets.vnpu.store import Store
+
+FOREIGN = """\
+In file included from csrc/k.cpp:1:
+/piton/ascendc/cast.h: In instantiation of 'void AscendC::Exp(...) [with T = bfloat16_t]':
+csrc/k.cpp:40:21:   required from 'void K<T>::Compute() [with T = bfloat16_t]'
+csrc/k.cpp:55:14:   required from here
+/piton/ascendc/cast.h:12:15: error: static assertion failed: Exp does not support bfloat16_t
+csrc/k.cpp:60:5: warning: unused variable 'a'
+"""
+
+
+def is_user_file(path: str) -> bool:
+    return path.startswith("csrc/")
+
+
+def test_an_error_in_a_header_of_ours_gets_the_innermost_line_of_the_user() -> None:
+    error, warning = parse_compiler(FOREIGN, is_user_file)
+    assert (error.diagnostic.file, error.diagnostic.line, error.diagnostic.severity, error.is_own) == ("csrc/k.cpp", 40, "error", False)
+    assert (warning.diagnostic.line, warning.diagnostic.severity, warning.is_own) == (60, "warning", True)
+
+
+def test_a_place_that_asked_for_one_message_is_not_given_to_the_next() -> None:
+    messages = parse_compiler(FOREIGN + "/usr/include/x.h:3:1: error: other\n", is_user_file)
+    assert (messages[-1].diagnostic.file, messages[-1].diagnostic.line) == ("/usr/include/x.h", 3)
+
+
+def judged(line: str, column: int, known: frozenset[str] = frozenset()) -> Cause:
+    messages = parse_compiler(f"csrc/k.cpp:7:{column}: error: whatever\n", is_user_file)
+    return judge_compile(messages, lambda _file, number: line if number == 7 else "", known, "").cause
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "cause"),
+    [
+        ("    AscendC::ReduceSum(a, b, c, n);", 14, Cause.UNSUPPORTED_API),
+        ("    AscendC :: NewApi(a);", 16, Cause.UNSUPPORTED_API),
+        ("    ReduceSum(a, b, c, n);", 5, Cause.UNSUPPORTED_API),
+        ("    ReduceSum<float>(a, b, c, n);", 5, Cause.UNSUPPORTED_API),
+        ("    Add(a, b);", 5, Cause.COMPILE_ERROR),
+        ("    helper(ReduceSum, oops);", 23, Cause.COMPILE_ERROR),
+        ("    my_helper(a);", 5, Cause.COMPILE_ERROR),
+        ('#include "lib/matmul_intf.h"', 10, Cause.UNSUPPORTED_API),
+        ('#include "mine.h"', 10, Cause.COMPILE_ERROR),
+        ("", 1, Cause.COMPILE_ERROR),
+    ],
+)
+def test_the_token_at_the_error_s_place_decides(line: str, column: int, cause: Cause) -> None:
+    assert judged(line, column, frozenset({"Add"})) is cause
+
+
+def test_a_name_that_our_headers_have_is_never_missing() -> None:
+    assert judged("    AscendC::Exp(a, b);", 14, frozenset({"Exp"})) is Cause.COMPILE_ERROR
+
+
+def test_a_compiler_that_dies_silently_is_a_compile_error_with_its_last_words() -> None:
+    outcome = judge_compile([], lambda _file, _line: "", frozenset(), "g++: internal compiler error: Killed")
+    assert (outcome.cause, "Killed" in outcome.message) == (Cause.COMPILE_ERROR, True)
+
+
+def test_undefined_symbols_are_listed_once_in_order() -> None:
+    text = "x.o: undefined reference to `b'\nx.o:(.text+0x1): warning: undefined reference to `a(int)'\nundefined reference to `b'\n"
+    assert undefined_symbols(text) == ["b", "a(int)"]
+    assert judge_link(["b", "a(int)"], text).numbers == {"symbol": "b", "symbols": 2}
+
+
+def test_the_store_refuses_what_is_not_a_plain_file(tmp_path: Path) -> None:
+    (tmp_path / "made").symlink_to("/etc/passwd")
+    with pytest.raises(EvaluatorError, match="not a plain file"):
+        Store(tmp_path / "store").keep(tmp_path / "made", "steps/key/name")
+    assert Store(tmp_path / "store").find("steps/key/name") is None
+
+
+def test_the_store_leaves_nothing_half_written_behind(tmp_path: Path) -> None:
+    (tmp_path / "made").write_bytes(b"content")
+    kept = Store(tmp_path / "store").keep(tmp_path / "made", "steps/key/name")
+    assert kept.read_bytes() == b"content"
+    assert [path.name for path in kept.parent.iterdir()] == ["name"]
+
+
+def test_the_engine_and_the_host_library_use_no_header_of_ours_beyond_the_seams() -> None:
+    """Their build keys hold the seams only, so that a change in the device headers does not rebuild them."""
+    root = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp"
+    sources = [path for folder in ("engine", "host") for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp")]
+    assert sources
+    others = [path.name for path in (root / "include").iterdir() if path.name != "vnpu"]
+    texts = {path: path.read_text("utf-8") for path in sources}
+    assert [str(path) for path, text in texts.items() for name in others if f'#include "{name}' in text or f"include/{name}" in text] == []
