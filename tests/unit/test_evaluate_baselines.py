@@ -85,7 +85,7 @@ def test_another_case_has_its_own_baseline(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("script", ["default: {causes: [deadlock], message: stuck}", "build: compile_error, build_message: stuck"])
 def test_a_baseline_that_fails_is_our_mistake(tmp_path: Path, script: str) -> None:
-    with pytest.raises(EvaluatorError, match="the baseline .*stuck"):
+    with pytest.raises(EvaluatorError, match=r"the baseline .*stuck"):
         baselines(NullTarget(), tmp_path, f"operators: {{grow: {{{script}}}}}").anchor(OPERATOR, CASE)
 
 
@@ -116,7 +116,8 @@ BASE = EvaluationRequest(submission="a", run_dir="b", cache_dir="c")
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"precision_profile": "cann-bench"}, {"auto_sync": False}, {"bounds": Bounds(budget_ratio=9)}, {"bounds": Bounds(copy_allowance_bytes=1)}]
+    "change",
+    [{"seed": 1}, {"precision_profile": "cann-bench"}, {"auto_sync": False}, {"bounds": Bounds(budget_ratio=9)}, {"bounds": Bounds(copy_allowance_bytes=1)}],
 )
 def test_what_can_change_a_result_is_in_the_identity_of_a_request(change: dict[str, object]) -> None:
     assert BASE.model_copy(update=change).identity() != BASE.identity()
