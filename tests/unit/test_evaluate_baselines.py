@@ -112,6 +112,14 @@ def test_arguments_follow_the_schema_and_defaults_are_filled_in() -> None:
     assert timing_call(OPERATOR, CASE).omitted == ("bias",)
 
 
+def test_the_roof_of_a_case_that_leaves_attributes_to_their_defaults_is_that_of_the_defaults() -> None:
+    defaults = {"base": -1.0, "scale": 1.0, "shift": 0.0}
+    exp = OPERATOR.model_copy(update={"name": "exp", "attributes": tuple(AttrSpec(name=name, type="float", default=value) for name, value in defaults.items())})
+    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, None, Bounds())
+    given, left_out = (CASE.model_copy(update={"operator": "exp", "attributes": attributes}) for attributes in (defaults, {}))
+    assert book.of(exp, left_out).t_hw == book.of(exp, given).t_hw is not None
+
+
 BASE = EvaluationRequest(submission="a", run_dir="b", cache_dir="c")
 
 
