@@ -85,7 +85,7 @@ def test_another_case_has_its_own_baseline(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("script", ["default: {causes: [deadlock], message: stuck}", "build: compile_error, build_message: stuck"])
 def test_a_baseline_that_fails_is_our_mistake(tmp_path: Path, script: str) -> None:
-    with pytest.raises(EvaluatorError, match="the baseline .*stuck"):
+    with pytest.raises(EvaluatorError, match=r"the baseline .*stuck"):
         baselines(NullTarget(), tmp_path, f"operators: {{grow: {{{script}}}}}").anchor(OPERATOR, CASE)
 
 
@@ -112,11 +112,20 @@ def test_arguments_follow_the_schema_and_defaults_are_filled_in() -> None:
     assert timing_call(OPERATOR, CASE).omitted == ("bias",)
 
 
+def test_the_roof_of_a_case_that_leaves_attributes_to_their_defaults_is_that_of_the_defaults() -> None:
+    defaults = {"base": -1.0, "scale": 1.0, "shift": 0.0}
+    exp = OPERATOR.model_copy(update={"name": "exp", "attributes": tuple(AttrSpec(name=name, type="float", default=value) for name, value in defaults.items())})
+    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, None, Bounds())
+    given, left_out = (CASE.model_copy(update={"operator": "exp", "attributes": attributes}) for attributes in (defaults, {}))
+    assert book.of(exp, left_out).t_hw == book.of(exp, given).t_hw is not None
+
+
 BASE = EvaluationRequest(submission="a", run_dir="b", cache_dir="c")
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"precision_profile": "cann-bench"}, {"auto_sync": False}, {"bounds": Bounds(budget_ratio=9)}, {"bounds": Bounds(copy_allowance_bytes=1)}]
+    "change",
+    [{"seed": 1}, {"precision_profile": "cann-bench"}, {"auto_sync": False}, {"bounds": Bounds(budget_ratio=9)}, {"bounds": Bounds(copy_allowance_bytes=1)}],
 )
 def test_what_can_change_a_result_is_in_the_identity_of_a_request(change: dict[str, object]) -> None:
     assert BASE.model_copy(update=change).identity() != BASE.identity()

@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from piton.core.verdict import Verdict
-from piton.evaluate.progress import CaseFinished, CaseStarted, Event, Interrupted, Planned, StageFinished, StageStarted
+from piton.evaluate.progress import CaseFinished, CaseStarted, Event, Interrupted, Planned, StageFinished, StageProgress, StageStarted
 from piton.report.rows import verdict_text
 
 _STAGES = {"target": "preparing target", "build": "building", "baseline": "building baseline of"}
@@ -43,6 +43,8 @@ class LiveView:
             self._show_plan(event)
         elif isinstance(event, StageStarted):
             self._show_start(event)
+        elif isinstance(event, StageProgress):
+            self._say(f"  {event.message}", "dim")
         elif isinstance(event, StageFinished):
             self._say(*_stage_text(event))
         elif isinstance(event, CaseStarted):

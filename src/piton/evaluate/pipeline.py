@@ -29,7 +29,7 @@ from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
 from piton.evaluate.policy import Bounds, EvaluationRequest
-from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, StageFinished, StageStarted, ignore, one_at_a_time
+from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, StageFinished, StageProgress, StageStarted, ignore, one_at_a_time
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.selection import select
 from piton.evaluate.timing import AnchorBook
@@ -46,7 +46,8 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     """
     from piton.evaluate.sandbox import make_runner
 
-    target = open_target(request)
+    events = one_at_a_time(events)
+    target = open_target(request, events)
     runner = make_runner()
     try:
         return evaluate_on(target, runner, request, events)
@@ -70,14 +71,14 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     return assemble_report(subject, builds, finished, environment)
 
 
-def open_target(request: EvaluationRequest) -> Target:
+def open_target(request: EvaluationRequest, events: Events) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
     if request.target == NULL:
         return NullTarget()
     from piton.targets.registry import hardware_name, resolve_target
 
     hardware = load_hardware(hardware_name(request.target))
-    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir)
+    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:

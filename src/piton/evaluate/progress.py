@@ -44,6 +44,14 @@ class StageFinished:
 
 
 @dataclass(frozen=True)
+class StageProgress:
+    """Something went on inside a stage."""
+
+    stage: Literal["target"]
+    message: str
+
+
+@dataclass(frozen=True)
 class CaseStarted:
     """A lane took up a case."""
 
@@ -66,7 +74,7 @@ class Interrupted:
     remaining: int
 
 
-Event = Planned | StageStarted | StageFinished | CaseStarted | CaseFinished | Interrupted
+Event = Planned | StageStarted | StageProgress | StageFinished | CaseStarted | CaseFinished | Interrupted
 Events = Callable[[Event], None]
 
 

@@ -13,6 +13,7 @@ from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
+from piton.evaluate.arguments import all_attributes
 from piton.evaluate.baselines import SimulatedBaselines
 from piton.evaluate.policy import Bounds
 
@@ -43,7 +44,8 @@ class AnchorBook:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
         block: Literal["silicon", "convention"] = "silicon" if self._profile is ScoreProfile.SIM else "convention"
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
-        roof = t_hw(operator, case, self._hardware, block) or quoted.t_hw
+        filled = case.model_copy(update={"attributes": all_attributes(operator, case)})  # work formulas read every attribute
+        roof = t_hw(operator, filled, self._hardware, block) or quoted.t_hw
         simulated = self._baselines.anchor(operator, case) if self._baselines else None
         return CaseAnchors(roof, choose_baseline(simulated=simulated, modelled=None, quoted=quoted.t_baseline, profile=self._profile))
 

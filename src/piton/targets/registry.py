@@ -17,7 +17,7 @@ class _Row:
 
     hardware: str
     opener: str
-    """`module:function(name, hardware, chip_table, cache_dir) -> Target`; imported only when the target is used."""
+    """`module:function(name, hardware, chip_table, cache_dir, progress) -> Target`; imported only when the target is used."""
 
 
 _VNPU = "piton.targets.vnpu.target:open_vnpu"
@@ -38,14 +38,18 @@ def hardware_name(target: str) -> str:
     return _row(target).hardware
 
 
-def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: str) -> Target:
+Progress = Callable[[str], None]
+"""Takes a line about something of the target's own that takes long (a first build)."""
+
+
+def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: str, progress: Progress | None = None) -> Target:
     """The target of that name on `hardware`; `chip_table` is its flat form for an engine (catalog.hardware.flat_table).
 
     Raises UsageError for an unknown name.
     """
     module, _, function = _row(name).opener.partition(":")
-    opener: Callable[[str, Hardware, str, str], Target] = getattr(importlib.import_module(module), function)
-    return opener(name, hardware, chip_table, cache_dir)
+    opener: Callable[[str, Hardware, str, str, Progress | None], Target] = getattr(importlib.import_module(module), function)
+    return opener(name, hardware, chip_table, cache_dir, progress)
 
 
 def _row(name: str) -> _Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from piton.core.hardware import Hardware
@@ -21,7 +22,7 @@ class VnpuTarget:
     provenance: Provenance = Provenance.SIMULATED
 
 
-def open_vnpu(name: str, hardware: Hardware, chip_table: str, cache_dir: str) -> VnpuTarget:
-    """The virtual NPU that simulates `hardware`; its programs are built into `cache_dir` by the toolchain."""
-    toolchain = VnpuToolchain(hardware, cache_dir)
+def open_vnpu(name: str, hardware: Hardware, chip_table: str, cache_dir: str, progress: Callable[[str], None] | None = None) -> VnpuTarget:
+    """The virtual NPU that simulates `hardware`; its programs are built into `cache_dir` by the toolchain, which says so through `progress`."""
+    toolchain = VnpuToolchain(hardware, cache_dir, progress)
     return VnpuTarget(name, hardware, toolchain, VnpuDevice(hardware, chip_table, toolchain))
