@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -202,9 +203,12 @@ def test_dropping_a_tensor_of_an_earlier_case_frees_nothing_of_this_one(make: Ma
 
 def test_a_launch_after_the_return_is_refused(make: Make) -> None:
     late = "import threading\ndef op(x):\n    y = torch.empty_like(x)\n    threading.Timer(0.05, launch, ('fill', y)).start()\n    return y"
-    rig = make(late)
-    execution = rig.call()
+    execution = make(late).call()
     assert causes(execution) == {Cause.NO_KERNEL_LAUNCHED, Cause.UNWRITTEN_OUTPUT}
+    time.sleep(0.5)
+    data = execution.outputs[0].data
+    assert data is not None
+    assert not any(bytes(data)), "a kernel wrote into an output after the call had ended"
 
 
 def test_a_daemon_does_not_outlive_its_case(make: Make) -> None:

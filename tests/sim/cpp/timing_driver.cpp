@@ -73,8 +73,8 @@ private:
     }
 
     static void print(const LaunchTiming &t) {
-        std::printf("{\"cycles\": %" PRIu64 ", \"kernel\": %" PRIu64 ", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.cycles, t.kernel_cycles,
-                    t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
+        std::printf("{\"cycles\": %" PRIu64 ", \"kernel\": %" PRIu64, t.cycles, t.kernel_cycles);
+        std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
         print_pipes("busy", t.busy);
         print_pipes("stall", t.stall);
         std::printf("}\n");
@@ -145,8 +145,11 @@ private:
             operand->space = static_cast<int64_t>(operand->addr) < 0 ? VNPU_SPACE_NONE : VNPU_SPACE_UB;
         }
         const uint32_t repeats = static_cast<uint32_t>(number(words));
-        if (is_strided)
-            for (vnpu_operand *operand : {&r.src0, &r.src1, &r.dst}) operand->blk = static_cast<uint16_t>(number(words)), operand->rep = static_cast<uint16_t>(number(words));
+        for (vnpu_operand *operand : {&r.src0, &r.src1, &r.dst}) {
+            if (!is_strided) break;
+            operand->blk = static_cast<uint16_t>(number(words));
+            operand->rep = static_cast<uint16_t>(number(words));
+        }
         return cost_of(*chip_, r, repeats, static_cast<uint64_t>(repeats) * 64);
     }
 

@@ -42,6 +42,11 @@ class SupervisedProcess:
         """Process id as this process sees it."""
         return self._pid
 
+    @property
+    def has_ended(self) -> bool:
+        """True once its result was read."""
+        return self._result is not None
+
     def poll(self) -> ProcessResult | None:
         """The result if it has ended."""
         return self.wait(0.0)
@@ -110,7 +115,8 @@ class ZygoteClient:
             finally:
                 theirs.close()
         process = SupervisedProcess(ours, _first_pid(ours), private)
-        self._running = [*(other for other in self._running if other._result is None), process]
+        with self._lock:
+            self._running = [*(other for other in self._running if not other.has_ended), process]
         return process
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class SandboxRunner:
         self._readable = (*_SYSTEM, *_python_paths(), *readable)
         self._users = UserPool()
         self._programs = ZygoteClient(())
-        self._workers: ZygoteClient | None = None
+        self._workers = ZygoteClient(PRELOAD)  # starts with the first job, as the other one does
         self.mechanisms = Mechanisms()
         """What is in force."""
         self.complaints: dict[str, str] = {}
@@ -59,7 +59,7 @@ class SandboxRunner:
         return result if result is not None else replace(process.kill(), is_timed_out=True)
 
     def start(self, job: ProcessJob) -> SupervisedProcess:
-        """Start a program and return at once. Raises EvaluatorError when it cannot be started."""
+        """Start a program and return at once; whoever started it watches the wall clock. Raises EvaluatorError when it cannot be started."""
         uid, private = self._user_and_folder(job.role)
         plan = replace(
             self._plan(uid, private, job.limits),
@@ -76,8 +76,6 @@ class SandboxRunner:
         self, role: Role, entry: str, arguments: Mapping[str, str], fds: Mapping[str, int], limits: Limits, readable: Sequence[str] = ()
     ) -> SupervisedProcess:
         """Fork the preloaded zygote and call `entry` ("package.module:function") with (`arguments`, `fds`) in the child."""
-        if self._workers is None:
-            self._workers = ZygoteClient(PRELOAD)
         uid, private = self._user_and_folder(role)
         plan = replace(
             self._plan(uid, private, limits),
@@ -91,8 +89,7 @@ class SandboxRunner:
     def close(self) -> None:
         """End the zygotes and everything they started; safe to call twice."""
         for client in (self._programs, self._workers):
-            if client is not None:
-                client.close()
+            client.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _plan(self, uid: int | None, private: str, limits: Limits) -> Job:

@@ -35,6 +35,11 @@ class Paths:
         return self.root / "include"
 
     @property
+    def seams(self) -> Path:
+        """The headers that the engine and the host library share with submissions: all that they include of `include`."""
+        return self.include / "vnpu"
+
+    @property
     def shims(self) -> Path:
         """Headers that stand in for torch_npu and the vendor's host libraries."""
         return self.include / "host"
@@ -131,7 +136,7 @@ class OwnParts:
 
     def _torch_header_step(self) -> Step:
         arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
-        return self._own_step(f"{TORCH_HEADER}.gch", arguments, [self.headers_digest])
+        return self._own_step(f"{TORCH_HEADER}.gch", arguments, [digest_bytes((self.paths.shims / TORCH_HEADER).read_bytes())])
 
     def _device_link(self, objects: list[str]) -> Step:
         """`-rdynamic`, so that device libraries find the engine's functions in it."""
@@ -145,7 +150,7 @@ class OwnParts:
         units = sorted(folder.rglob("*.cpp"))
         if not units:
             raise TargetUnavailableError("Piton's own C++ sources are missing", expected=f"C++ files in {folder}", action="reinstall Piton")
-        shared = [tree_digest(self.paths.include), *(digest_bytes(path.read_bytes()) for path in sorted(folder.parent.rglob("*.h")))]
+        shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in sorted(folder.parent.rglob("*.h")))]
         return [self._own_step(_object_name(unit, folder), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
 
     def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:

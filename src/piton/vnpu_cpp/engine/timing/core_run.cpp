@@ -24,7 +24,8 @@ uint32_t queue_of(const TraceEntry &entry) {
 }
 
 CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start)
-    : chip_(chip), trace_(trace), crosses_(crosses), flags_(kPipes * kPipes * kEvents), cache_lines_(chip.cache_lines, 0), cross_waits_(kEvents, 0), now_(start) {
+    : chip_(chip), trace_(trace), crosses_(crosses), flags_(kPipes * kPipes * kEvents), cache_lines_(chip.cache_lines, 0), cross_waits_(kEvents, 0),
+      now_(start) {
     for (Pipe &pipe : pipes_) {
         pipe.entries.resize(chip.queue_depth);
         pipe.issue_times.resize(chip.queue_depth);

@@ -129,8 +129,10 @@ BankOperand bank_operand(const vnpu_record &record, const vnpu_operand &operand,
 void cost_vector(const ChipModel &chip, const vnpu_record &record, const CostRow &row, uint32_t repeats, TraceEntry &entry) {
     const uint32_t width = widest(record);
     const VectorCost &cost = chip.vector_costs[row.family];
-    const uint64_t cycles = repeat_cycles(bank_operand(record, record.dst, width), bank_operand(record, record.src0, width), bank_operand(record, record.src1, width),
-                                          repeats, width <= 2 ? cost.b16 : cost.b32, chip.write_distance);
+    const uint32_t compute = width <= 2 ? cost.b16 : cost.b32;
+    const BankOperand dst = bank_operand(record, record.dst, width);
+    const BankOperand src0 = bank_operand(record, record.src0, width), src1 = bank_operand(record, record.src1, width);
+    const uint64_t cycles = repeat_cycles(dst, src0, src1, repeats, compute, chip.write_distance);
     entry.pipe = VNPU_PIPE_V;
     entry.cycles = chip.vector_fixed + static_cast<uint32_t>(cycles);
 }

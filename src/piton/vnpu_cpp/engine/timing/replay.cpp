@@ -206,7 +206,8 @@ private:
 
     std::string deadlock() const {
         if (sync_all_.arrived != 0 && started_ < blocks())
-            return "deadlock: SyncAll needs all " + std::to_string(blocks()) + " blocks at once, the chip runs " + std::to_string(started_ - ended_) + " at a time";
+            return "deadlock: SyncAll needs all " + std::to_string(blocks()) + " blocks at once, the chip runs " + std::to_string(started_ - ended_) +
+                   " at a time";
         for (uint32_t block = 0; block < blocks(); ++block)
             if (cores_[block] && !cores_[block]->is_ended())
                 return "deadlock: block " + std::to_string(block) + " waits for ever for " + cores_[block]->waits_for();
