@@ -59,7 +59,8 @@ sanitize:
 
 bench:
 	@tools/venv.sh dev
-	@for script in benchmarks/*/run.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python benchmarks/compare/compare_ratio.py
+	$(BIN)/python benchmarks/fidelity
 
 clean:
 	rm -rf .venv runs build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -230,3 +230,10 @@ def test_two_cores_that_share_a_cache_line_clobber_each_other(rig: Rig) -> None:
     apart = rig.launch([set_value(gm(out), 1), clean(out)], [set_value(gm(out + 64), 2), clean(out + 64)])
     assert together.causes() == ["missing_sync"]
     assert apart.causes() == []
+
+
+@pytest.mark.parametrize(("nbytes", "causes"), [(40, []), (41, ["out_of_bounds"])])
+def test_one_byte_past_the_end_of_a_tensor_is_refused(rig: Rig, nbytes: int, causes: list[str]) -> None:
+    out = rig.allocate(64)
+    report = rig.launch([count(DUPLICATE, (ub(0),), 16), *flag(V, MTE3), pad(gm(out, U8), ub(0, U8, limit=40), nbytes)])
+    assert report.causes() == causes
