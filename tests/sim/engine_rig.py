@@ -170,7 +170,7 @@ def flag(a: int, b: int, event: int = 0) -> list[Record]:
 
 def barrier(pipe: int) -> Record:
     """PipeBarrier."""
-    return record(BARRIER, pipe % 7, p=(pipe,))
+    return record(BARRIER, pipe, p=(pipe,))
 
 
 def sync_all(line: int = 0) -> Record:

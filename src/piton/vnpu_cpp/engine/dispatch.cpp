@@ -62,7 +62,8 @@ uint64_t system_cycle(const Core &core) {
 }  // namespace
 
 void execute(Core &core, const vnpu_record &record) {
-    if (record.pipe >= VNPU_PIPE_COUNT && record.opcode != VNPU_OP_BARRIER) core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
+    if (record.pipe >= VNPU_PIPE_COUNT && record.opcode != VNPU_OP_BARRIER)
+        core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
     if (is_vector(record.opcode)) return run_vector(core, record);
     switch (record.opcode) {
         case VNPU_OP_DATA_COPY:
