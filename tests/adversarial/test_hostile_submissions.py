@@ -29,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         run_dir=str(folder / "run"),
         cache_dir=str(cache_dir()),
         is_trusted=True,
-        bounds=Bounds(host_deadline_s=10.0),
+        bounds=Bounds(host_deadline_s=6.0),
     )
     return evaluate(request)
 
