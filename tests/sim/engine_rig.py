@@ -311,7 +311,7 @@ def _digest(*parts: object) -> str:
 
 def _flags() -> list[str]:
     sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"] if os.environ.get("PITON_ENGINE_ASAN") else []
-    return ["-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *host_flags(), *sanitizers]
+    return ["-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra", "-Werror", *host_flags(), *sanitizers]
 
 
 @functools.cache

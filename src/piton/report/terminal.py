@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
@@ -47,13 +48,13 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
 
 def _table(item: OperatorResult, found: Columns) -> Table:
     head = headers(found)
-    table = Table(title=item.operator, title_justify="left", title_style="bold")
+    table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("case", justify="right")
     table.add_column("size")
     table.add_column("verdict", overflow="fold")
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name), justify="right", overflow="fold")
-    table.add_column("limits: roof / kernel")
+        table.add_column(escape(name.replace(" us, ", "\nus, ")), justify="right", overflow="fold")
+    table.add_column("limit of\nroof / kernel")
     for line in (row(case, found) for case in listed(item)):
         style = "green" if line.is_good else "red"
         table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)

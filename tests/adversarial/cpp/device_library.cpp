@@ -37,7 +37,11 @@ struct Registration {
         vnpu_register_kernel(&kernel);
     }
 };
-const Registration kernels[] = {{"fill", fill},           {"fail_engine", fail_engine}, {"store_raw", store_raw},
-                                {"store_null", store_null}, {"end_process", end_process}, {"call_abort", call_abort}};
+const Registration kernels[] = {{"fill", fill},
+                                {"fail_engine", fail_engine},
+                                {"store_raw", store_raw},
+                                {"store_null", store_null},
+                                {"end_process", end_process},
+                                {"call_abort", call_abort}};
 
 }  // namespace

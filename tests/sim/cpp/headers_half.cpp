@@ -4,8 +4,7 @@
 
 #include <cstdio>
 
-int main()
-{
+int main() {
     for (uint32_t bits = 0; bits < 65536; ++bits) {
         half value;
         value.bits = static_cast<uint16_t>(bits);

@@ -11,8 +11,7 @@ namespace {
 
 using VecIn = TQue<QuePosition::VECIN, 2>;
 
-void double_buffer()
-{
+void double_buffer() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 100);
@@ -24,8 +23,7 @@ void double_buffer()
     }
 }
 
-void two_in_flight()
-{
+void two_in_flight() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 64);
@@ -39,8 +37,7 @@ void two_in_flight()
     queue.FreeTensor(second);
 }
 
-void in_place()
-{
+void in_place() {
     TPipe pipe;
     TQue<TPosition::VECOUT, 0> queue;
     pipe.InitBuffer(queue, 1, 32);
@@ -51,8 +48,7 @@ void in_place()
     queue.FreeTensor(out);
 }
 
-void bound_queue()
-{
+void bound_queue() {
     TPipe pipe;
     TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
     pipe.InitBuffer(queue, 1, 32);
@@ -64,8 +60,7 @@ void bound_queue()
     queue.FreeTensor(tensor);
 }
 
-void reset_pipe()
-{
+void reset_pipe() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 64);
@@ -75,14 +70,12 @@ void reset_pipe()
     pipe.InitBuffer(queue, 1, 64);
 }
 
-void destroyed_once()
-{
+void destroyed_once() {
     TPipe pipe;
     pipe.Destroy();
 }
 
-void scratch()
-{
+void scratch() {
     TPipe pipe;
     TBuf<TPosition::VECCALC> first, second;
     pipe.InitBuffer(first, 33);
@@ -90,8 +83,7 @@ void scratch()
     Exp(second.GetWithOffset<float>(16, 64), first.Get<float>(), 8);
 }
 
-void pads()
-{
+void pads() {
     LocalTensor<float> local(TPosition::VECIN, 64, 128);
     GlobalTensor<float> global;
     global.SetGlobalBuffer(reinterpret_cast<float *>(0x200000001000), 1000);
@@ -101,8 +93,7 @@ void pads()
     DataCopyPad(global, local, {1, 4, 0, 0, 0});  // @braces
 }
 
-void copies()
-{
+void copies() {
     LocalTensor<half> local(TPosition::VECIN, 0, 1024);
     GlobalTensor<half> global;
     global.SetGlobalBuffer(reinterpret_cast<half *>(0x200000000000));
@@ -112,8 +103,7 @@ void copies()
     DataCopy(local, local[512], 32);
 }
 
-void masks()
-{
+void masks() {
     LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
     LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
     uint64_t bits[2] = {5, 9};
@@ -131,28 +121,25 @@ void masks()
     ResetMask();
 }
 
-void casts()
-{
+void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
     Cast(wide, narrow, RoundMode::CAST_NONE, 64);
     Cast(narrow, wide, RoundMode::CAST_ODD, 64, 1, {1, 1, 4, 8});
 }
 
-void scalars()
-{
+void scalars() {
     LocalTensor<float> local(TPosition::VECCALC, 32, 16);
     GlobalTensor<int16_t> global;
     global.SetGlobalBuffer(reinterpret_cast<int16_t *>(0x200000000000));
     const float value = local.GetValue(3);  // @getvalue
     local.SetValue(1, value);
-    local(2) = 1.0f;                        // @element
+    local(2) = 1.0f;  // @element
     global.SetValue(5, -2);
     SetPadValue(1.5f);
 }
 
-void sync()
-{
+void sync() {
     SetFlag<HardEvent::MTE2_V>(EVENT_ID1);
     WaitFlag<HardEvent::MTE2_V>(EVENT_ID1);
     set_flag(PIPE_V, PIPE_MTE3, EVENT_ID2);
@@ -163,8 +150,7 @@ void sync()
     InitSocState();
 }
 
-void event_ids()
-{
+void event_ids() {
     TPipe pipe;
     const TEventID kept = pipe.AllocEventID<HardEvent::V_MTE3>();
     const TEventID peeked = GetTPipePtr()->FetchEventID(HardEvent::V_MTE3);
@@ -173,16 +159,14 @@ void event_ids()
     SetFlag<HardEvent::V_MTE3>(pipe.FetchEventID<HardEvent::V_MTE3>());
 }
 
-void fault_overflow()
-{
+void fault_overflow() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 65536);
     pipe.InitBuffer(queue, 2, 65536);  // @overflow
 }
 
-void fault_limit()
-{
+void fault_limit() {
     TPipe pipe;
     TBuf<> buffers[65];
     for (auto &buffer : buffers) {
@@ -190,8 +174,7 @@ void fault_limit()
     }
 }
 
-void fault_alloc()
-{
+void fault_alloc() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 32);
@@ -200,8 +183,7 @@ void fault_alloc()
     queue.AllocTensor<float>();  // @stuck
 }
 
-void fault_full()
-{
+void fault_full() {
     TPipe pipe;
     TQue<TPosition::VECOUT, 1> queue;
     pipe.InitBuffer(queue, 2, 32);
@@ -211,16 +193,14 @@ void fault_full()
     queue.EnQue(second);
 }
 
-void fault_deque()
-{
+void fault_deque() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 32);
     queue.DeQue<float>();
 }
 
-void fault_double_free()
-{
+void fault_double_free() {
     TPipe pipe;
     VecIn queue;
     pipe.InitBuffer(queue, 2, 32);
@@ -229,8 +209,7 @@ void fault_double_free()
     queue.FreeTensor(tensor);
 }
 
-void fault_foreign()
-{
+void fault_foreign() {
     TPipe pipe;
     VecIn queue;
     TQue<TPosition::VECOUT, 1> other;
@@ -240,8 +219,7 @@ void fault_foreign()
     other.EnQue(tensor);
 }
 
-void fault_event_ids()
-{
+void fault_event_ids() {
     TPipe pipe;
     for (int i = 0; i < 9; ++i) {
         pipe.AllocEventID<HardEvent::MTE2_V>();
@@ -250,45 +228,36 @@ void fault_event_ids()
 
 int64_t volatile repeats = 256;
 
-void fault_repeat()
-{
+void fault_repeat() {
     LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
     Add(x, x, x, 128, repeats, BinaryRepeatParams());
 }
 
-void fault_stride()
-{
+void fault_stride() {
     LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
     Add(x, x, x, 128, 1, {1, 1, 1, repeats, 8, 8});
 }
 
-void fault_block_count()
-{
+void fault_block_count() {
     LocalTensor<float> local(TPosition::VECIN, 0, 128);
     GlobalTensor<float> global;
     DataCopy(local, global, DataCopyParams(4096, 1, 0, 0));
 }
 
-void fault_round_mode()
-{
+void fault_round_mode() {
     LocalTensor<float> wide(TPosition::VECCALC, 0, 64);
     LocalTensor<bfloat16_t> narrow(TPosition::VECCALC, 1024, 64);
     Cast(narrow, wide, RoundMode::CAST_NONE, 64);
 }
 
-void fault_event_id()
-{
-    SetFlag<HardEvent::MTE2_V>(8);
-}
+void fault_event_id() { SetFlag<HardEvent::MTE2_V>(8); }
 
-void fault_count()
-{
+void fault_count() {
     LocalTensor<float> x(TPosition::VECCALC, 0, 64);
     Exp(x, x, static_cast<int32_t>(-repeats));
 }
 
-void fault_pad()
-{
+void fault_pad() {
     LocalTensor<float> local(TPosition::VECIN, 0, 128);
     GlobalTensor<float> global;
     DataCopyPad(local, global, DataCopyExtParams{1, 8, 0, 0, 0}, DataCopyPadExtParams<float>{true, 9, 0, 0});
@@ -301,17 +270,40 @@ struct Scenario {
 
 #define SCENARIO(name) {#name, name}
 const Scenario kScenarios[] = {
-    SCENARIO(double_buffer), SCENARIO(two_in_flight), SCENARIO(in_place), SCENARIO(bound_queue), SCENARIO(reset_pipe), SCENARIO(destroyed_once),
-    SCENARIO(scratch), SCENARIO(pads), SCENARIO(copies), SCENARIO(masks), SCENARIO(casts), SCENARIO(scalars), SCENARIO(sync), SCENARIO(event_ids),
-    SCENARIO(fault_overflow), SCENARIO(fault_limit), SCENARIO(fault_alloc), SCENARIO(fault_full), SCENARIO(fault_deque), SCENARIO(fault_double_free),
-    SCENARIO(fault_foreign), SCENARIO(fault_event_ids), SCENARIO(fault_repeat), SCENARIO(fault_stride), SCENARIO(fault_block_count),
-    SCENARIO(fault_round_mode), SCENARIO(fault_event_id), SCENARIO(fault_count), SCENARIO(fault_pad),
+    SCENARIO(double_buffer),
+    SCENARIO(two_in_flight),
+    SCENARIO(in_place),
+    SCENARIO(bound_queue),
+    SCENARIO(reset_pipe),
+    SCENARIO(destroyed_once),
+    SCENARIO(scratch),
+    SCENARIO(pads),
+    SCENARIO(copies),
+    SCENARIO(masks),
+    SCENARIO(casts),
+    SCENARIO(scalars),
+    SCENARIO(sync),
+    SCENARIO(event_ids),
+    SCENARIO(fault_overflow),
+    SCENARIO(fault_limit),
+    SCENARIO(fault_alloc),
+    SCENARIO(fault_full),
+    SCENARIO(fault_deque),
+    SCENARIO(fault_double_free),
+    SCENARIO(fault_foreign),
+    SCENARIO(fault_event_ids),
+    SCENARIO(fault_repeat),
+    SCENARIO(fault_stride),
+    SCENARIO(fault_block_count),
+    SCENARIO(fault_round_mode),
+    SCENARIO(fault_event_id),
+    SCENARIO(fault_count),
+    SCENARIO(fault_pad),
 };
 
 }  // namespace
 
-int main()
-{
+int main() {
     for (const Scenario &scenario : kScenarios) {
         Recorder &recorder = TheRecorder();
         recorder.records.clear();

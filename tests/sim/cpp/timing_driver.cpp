@@ -47,13 +47,20 @@ private:
     }
 
     bool command(const std::string &name, std::istringstream &words) {
-        if (name == "core") next_core();
-        else if (name == "launch" || name == "repeat") launch();
-        else if (name == "cost") std::printf("{\"cycles\": %u, \"issue\": %u}\n", current().back().cycles, current().back().issue_cycles);
-        else if (name == "cold") memory_ = cold_memory(*chip_);
-        else if (name == "kind") words >> trace_.core_kind;
-        else if (name == "copy") std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
-        else return false;
+        if (name == "core")
+            next_core();
+        else if (name == "launch" || name == "repeat")
+            launch();
+        else if (name == "cost")
+            std::printf("{\"cycles\": %u, \"issue\": %u}\n", current().back().cycles, current().back().issue_cycles);
+        else if (name == "cold")
+            memory_ = cold_memory(*chip_);
+        else if (name == "kind")
+            words >> trace_.core_kind;
+        else if (name == "copy")
+            std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
+        else
+            return false;
         return true;
     }
 
@@ -103,15 +110,24 @@ private:
     TraceEntry plain(const std::string &name, std::istringstream &words) {
         TraceEntry e;
         const bool is_flag = name == "set" || name == "wait";
-        if (name == "work" || name == "issue") e.kind = TraceKind::Work;
-        else if (is_flag) e.kind = name == "set" ? TraceKind::SetFlag : TraceKind::WaitFlag;
-        else if (name == "barrier") e.kind = TraceKind::Barrier;
-        else if (name == "sync") e.kind = TraceKind::SyncAll;
-        else if (name == "crossset") e.kind = TraceKind::CrossSet;
-        else if (name == "crosswait") e.kind = TraceKind::CrossWait;
-        else throw std::runtime_error("unknown word " + name);
-        if (is_flag) e.src_pipe = static_cast<uint8_t>(number(words)), e.dst_pipe = static_cast<uint8_t>(number(words));
-        else if (name != "sync" && name != "crosswait") e.pipe = static_cast<uint8_t>(number(words));
+        if (name == "work" || name == "issue")
+            e.kind = TraceKind::Work;
+        else if (is_flag)
+            e.kind = name == "set" ? TraceKind::SetFlag : TraceKind::WaitFlag;
+        else if (name == "barrier")
+            e.kind = TraceKind::Barrier;
+        else if (name == "sync")
+            e.kind = TraceKind::SyncAll;
+        else if (name == "crossset")
+            e.kind = TraceKind::CrossSet;
+        else if (name == "crosswait")
+            e.kind = TraceKind::CrossWait;
+        else
+            throw std::runtime_error("unknown word " + name);
+        if (is_flag)
+            e.src_pipe = static_cast<uint8_t>(number(words)), e.dst_pipe = static_cast<uint8_t>(number(words));
+        else if (name != "sync" && name != "crosswait")
+            e.pipe = static_cast<uint8_t>(number(words));
         if (e.kind == TraceKind::Work) e.cycles = static_cast<uint32_t>(number(words));
         if (name == "issue") e.issue_cycles = static_cast<uint32_t>(number(words));
         if (is_flag || e.kind == TraceKind::CrossSet || e.kind == TraceKind::CrossWait) e.event = static_cast<uint8_t>(number(words));

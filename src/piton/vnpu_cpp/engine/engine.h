@@ -18,8 +18,8 @@ namespace vnpu {
 // One violation or observation. `cause` and `kind` are the strings of piton.core.verdict.Cause and piton.core.finding.FindingKind.
 struct Diagnostic {
     bool is_finding = false;
-    std::string cause;        // for a violation
-    std::string kind;         // for a finding
+    std::string cause;  // for a violation
+    std::string kind;   // for a finding
     std::string message;
     std::string file;
     uint32_t line = 0;
@@ -31,15 +31,15 @@ struct Diagnostic {
 
 struct EngineOptions {
     bool auto_sync = true;
-    bool timing_only = false;        // skip data and checks, keep the trace
+    bool timing_only = false;                    // skip data and checks, keep the trace
     uint64_t budget_cycles = 10'000'000'000ull;  // per core, estimated in program order; scalar code counts by basic blocks
     uint32_t max_diagnostics = 32;
 };
 
 struct LaunchReport {
-    bool is_cut = false;             // ended early by a violation that leaves nothing to go on with, or by the budget
+    bool is_cut = false;  // ended early by a violation that leaves nothing to go on with, or by the budget
     uint64_t instructions = 0;
-    LaunchTiming timing;             // zero when cut
+    LaunchTiming timing;                  // zero when cut
     std::vector<Diagnostic> diagnostics;  // merged by (cause, file, line, instruction), first occurrence kept
 };
 
@@ -48,9 +48,9 @@ public:
     Engine(std::shared_ptr<const ChipModel> chip, DeviceMemory &memory);
     ~Engine();
     void configure(const EngineOptions &options);
-    void cold_start();               // new case: L2 cold
+    void cold_start();  // new case: L2 cold
     LaunchReport launch(const vnpu_kernel &kernel, const void *arguments, uint32_t blocks);
-    uint64_t copy(uint64_t bytes);   // cycles of a device-to-device copy
+    uint64_t copy(uint64_t bytes);  // cycles of a device-to-device copy
 
 private:
     struct State;

@@ -30,11 +30,11 @@ struct Allocation {
     uint64_t address = 0;
     uint64_t bytes = 0;
     Owner owner = Owner::Host;
-    bool is_mutable = true;       // false: an input; a kernel store into it is an error
-    bool timing_only = false;     // no data behind it
+    bool is_mutable = true;    // false: an input; a kernel store into it is an error
+    bool timing_only = false;  // no data behind it
     // Ranges count from the start of the allocation.
-    IntervalSet defined;          // byte ranges that hold data (parent upload, host copy, kernel store)
-    IntervalSet stored;           // byte ranges written by a simulated store of a kernel
+    IntervalSet defined;  // byte ranges that hold data (parent upload, host copy, kernel store)
+    IntervalSet stored;   // byte ranges written by a simulated store of a kernel
 };
 
 class DeviceMemory {
@@ -47,8 +47,8 @@ public:
 
     // Lowest free address first, so that addresses are the same on every run. 0 when the arena is full. Zero bytes get a unique address too.
     uint64_t allocate(uint64_t bytes, Owner owner, bool is_mutable);
-    bool release(uint64_t address);     // false: no such allocation
-    void reset();                       // free everything and give the pages back
+    bool release(uint64_t address);                      // false: no such allocation
+    void reset();                                        // free everything and give the pages back
     Allocation *find(uint64_t address, uint64_t bytes);  // the live allocation that contains the whole range, or null
     Allocation *nearest(uint64_t address);               // for messages: the allocation at or before the address
     uint8_t *writable(uint64_t address);                 // engine's own mapping

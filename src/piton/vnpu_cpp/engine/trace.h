@@ -17,13 +17,13 @@
 namespace vnpu {
 
 enum class TraceKind : uint8_t {
-    Work,       // occupies `pipe` for `cycles`
-    GmRead,     // GM -> on-chip copy on `pipe`: set-up, then `bytes` through L2/HBM
-    GmWrite,    // on-chip -> GM copy on `pipe`
-    SetFlag,    // event (src_pipe, dst_pipe, event) becomes ready when earlier work of src_pipe is complete
-    WaitFlag,   // dst_pipe stalls until the matching set (n-th wait pairs with n-th set); S stalls issue
-    Barrier,    // later work of `pipe` starts after earlier work of `pipe` is complete (VNPU_PIPE_ALL: all pipes, S included)
-    SyncAll,    // all cores of the launch
+    Work,      // occupies `pipe` for `cycles`
+    GmRead,    // GM -> on-chip copy on `pipe`: set-up, then `bytes` through L2/HBM
+    GmWrite,   // on-chip -> GM copy on `pipe`
+    SetFlag,   // event (src_pipe, dst_pipe, event) becomes ready when earlier work of src_pipe is complete
+    WaitFlag,  // dst_pipe stalls until the matching set (n-th wait pairs with n-th set); S stalls issue
+    Barrier,   // later work of `pipe` starts after earlier work of `pipe` is complete (VNPU_PIPE_ALL: all pipes, S included)
+    SyncAll,   // all cores of the launch
     CrossSet,
     CrossWait,
 };
@@ -34,15 +34,15 @@ struct TraceEntry {
     uint8_t src_pipe = 0;
     uint8_t dst_pipe = 0;
     uint8_t event = 0;
-    uint8_t flags = 0;        // kTraceAutoSync, kTraceL2Bypass
-    uint16_t opcode = 0;      // enum vnpu_opcode, for the timeline
-    uint32_t cycles = 0;      // Work: cycles on the pipe; copies: set-up cycles
-    uint32_t issue_cycles = 1; // cycles of S to issue it
-    uint32_t blocks = 0;      // copies: block count
-    uint32_t block_bytes = 0; // copies: bytes per block
-    uint32_t gm_gap = 0;      // copies: GM gap in bytes from the end of a block to the start of the next
+    uint8_t flags = 0;          // kTraceAutoSync, kTraceL2Bypass
+    uint16_t opcode = 0;        // enum vnpu_opcode, for the timeline
+    uint32_t cycles = 0;        // Work: cycles on the pipe; copies: set-up cycles
+    uint32_t issue_cycles = 1;  // cycles of S to issue it
+    uint32_t blocks = 0;        // copies: block count
+    uint32_t block_bytes = 0;   // copies: bytes per block
+    uint32_t gm_gap = 0;        // copies: GM gap in bytes from the end of a block to the start of the next
     uint32_t line = 0;
-    uint64_t gm_addr = 0;     // copies: first GM byte
+    uint64_t gm_addr = 0;  // copies: first GM byte
 };
 
 constexpr uint8_t kTraceAutoSync = 1;  // inserted by the (modelled) compiler, not written by the user
@@ -57,13 +57,13 @@ struct LaunchTrace {
 
 // What the replay says about one launch. All figures in core clock cycles unless named otherwise.
 struct LaunchTiming {
-    uint64_t cycles = 0;         // launch overhead and all waves
-    uint64_t kernel_cycles = 0;  // without the launch overhead
-    uint64_t busy[VNPU_PIPE_COUNT] = {};   // summed over cores
+    uint64_t cycles = 0;                  // launch overhead and all waves
+    uint64_t kernel_cycles = 0;           // without the launch overhead
+    uint64_t busy[VNPU_PIPE_COUNT] = {};  // summed over cores
     uint64_t stall[VNPU_PIPE_COUNT] = {};
     uint64_t gm_read_bytes = 0;
     uint64_t gm_written_bytes = 0;
-    uint64_t hbm_bytes = 0;      // HBM traffic, write-backs included
+    uint64_t hbm_bytes = 0;  // HBM traffic, write-backs included
 };
 
 }  // namespace vnpu

@@ -31,7 +31,8 @@ enum class Type : uint32_t {
     Allocate = 3,   // u64 bytes, u8 is_mutable, u8 is_defined -> u64 address (0: no room)
     BeginCall = 4,  // u64 copy allowance in bytes
     EndCall = 5,    // -> text (JSON log)
-    Describe = 6,   // u64 address, u64 bytes -> u8 is_live, u64 allocation address, u64 allocation bytes, u8 is_host, u8 is_mutable, u64 first undefined, u64 first unstored
+    Describe = 6,   // u64 address, u64 bytes -> u8 is_live, u64 allocation address, u64 allocation bytes, u8 is_host, u8 is_mutable, u64 first undefined, u64
+                    // first unstored
     // host -> device
     HostAllocate = 32,    // u64 bytes -> u64 address, u64 generation
     HostFree = 33,        // u64 address, u64 generation; no answer
@@ -41,11 +42,11 @@ enum class Type : uint32_t {
     HostCopyDevice = 37,  // u64 destination, u64 source, u64 bytes
     HostNotice = 38,      // text cause, text message: the host library refused something; answered, so that it is in the log before the call can end
     // device -> parent, host
-    Ready = 64,   // u32 version: the process is up
-    Answer = 65,  // body as the request says
-    Refused = 66, // text: why
+    Ready = 64,    // u32 version: the process is up
+    Answer = 65,   // body as the request says
+    Refused = 66,  // text: why
     // device -> parent, from a signal handler just before the process ends
-    Died = 96,    // i32 signal, u64 fault address, u8 is_raw_store, text kernel
+    Died = 96,  // i32 signal, u64 fault address, u8 is_raw_store, text kernel
 };
 
 struct Header {

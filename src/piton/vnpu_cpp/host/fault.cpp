@@ -37,7 +37,8 @@ void report(int signal, siginfo_t *info, void *) {
 void reserve_addresses() {
     void *wanted = reinterpret_cast<void *>(vnpu::kArenaBase);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    if (mmap(wanted, vnpu::kArenaBytes, PROT_NONE, flags, -1, 0) != wanted) throw std::runtime_error("the addresses of device memory are taken in the host process");
+    if (mmap(wanted, vnpu::kArenaBytes, PROT_NONE, flags, -1, 0) != wanted)
+        throw std::runtime_error("the addresses of device memory are taken in the host process");
 }
 
 }  // namespace

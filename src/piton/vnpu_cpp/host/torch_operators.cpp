@@ -35,8 +35,8 @@ Tensor empty(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype, std
     return at::detail::empty_generic_symint(sizes, &allocator(), kKeys, c10::dtype_or_default(dtype), format);
 }
 
-Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> dtype, std::optional<at::Layout>, std::optional<at::Device>,
-                     std::optional<bool>) {
+Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                     std::optional<at::Device>, std::optional<bool>) {
     return at::detail::empty_strided_generic(sizes, strides, &allocator(), kKeys, c10::dtype_or_default(dtype));
 }
 
@@ -46,9 +46,7 @@ void require_dense(const Tensor &tensor) {
     refuse("strided_copy", "a strided copy has no kernel on the npu device: a submission brings its own");
 }
 
-Tensor staging_for(const Tensor &device) {
-    return at::empty_strided(device.sizes(), device.strides(), device.options().device(at::kCPU));
-}
+Tensor staging_for(const Tensor &device) { return at::empty_strided(device.sizes(), device.strides(), device.options().device(at::kCPU)); }
 
 void upload(const Tensor &from, const Tensor &to) {
     require_dense(to);
@@ -66,8 +64,10 @@ void download(const Tensor &from, const Tensor &to) {
 
 void copy_on_device(const Tensor &from, const Tensor &to) {
     if (from.scalar_type() != to.scalar_type())
-        refuse("casting_copy", c10::str("a cast from ", from.scalar_type(), " to ", to.scalar_type(), " has no kernel on the npu device: a submission brings its own"));
-    if (from.sizes() != to.sizes() || from.strides() != to.strides()) refuse("strided_copy", "a strided copy has no kernel on the npu device: a submission brings its own");
+        refuse("casting_copy",
+               c10::str("a cast from ", from.scalar_type(), " to ", to.scalar_type(), " has no kernel on the npu device: a submission brings its own"));
+    if (from.sizes() != to.sizes() || from.strides() != to.strides())
+        refuse("strided_copy", "a strided copy has no kernel on the npu device: a submission brings its own");
     require_dense(from);
     copy_device(address_of(to), address_of(from), from.nbytes());
 }

@@ -70,9 +70,7 @@ void copy_out(void *data, uint64_t address, uint64_t bytes) {
     std::memcpy(data, found.data(), bytes);
 }
 
-void copy_device(uint64_t destination, uint64_t source, uint64_t bytes) {
-    ask(Type::HostCopyDevice, Writer().put(destination).put(source).put(bytes).body());
-}
+void copy_device(uint64_t destination, uint64_t source, uint64_t bytes) { ask(Type::HostCopyDevice, Writer().put(destination).put(source).put(bytes).body()); }
 
 void notice(const std::string &cause, const std::string &message) { ask(Type::HostNotice, Writer().text(cause).text(message).body()); }
 

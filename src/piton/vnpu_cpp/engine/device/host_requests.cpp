@@ -50,7 +50,8 @@ bool Server::answer_host(const wire::Frame &frame) {
 
 std::string Server::answer_host_request(const wire::Frame &frame, wire::Reader &in) {
     switch (frame.type) {
-        case Type::HostAllocate: return host_allocate(in.get<uint64_t>());
+        case Type::HostAllocate:
+            return host_allocate(in.get<uint64_t>());
         case Type::HostFree: {
             const auto address = in.get<uint64_t>(), generation = in.get<uint64_t>();
             host_free(address, generation);
@@ -81,7 +82,8 @@ std::string Server::answer_host_request(const wire::Frame &frame, wire::Reader &
             log_.add(cause, in.text());
             return "";
         }
-        default: throw std::runtime_error("the device knows no request " + std::to_string(static_cast<uint32_t>(frame.type)));
+        default:
+            throw std::runtime_error("the device knows no request " + std::to_string(static_cast<uint32_t>(frame.type)));
     }
 }
 
@@ -137,7 +139,8 @@ const vnpu_kernel &Server::kernel_named(const std::string &name, size_t argument
     const vnpu_kernel *kernel = find_kernel(name);
     if (!kernel) violation(name, "protocol_violation", "the device library has no kernel " + name.substr(0, kMaxTextBytes));
     if (kernel->abi_version != VNPU_ABI_VERSION)
-        violation(name, "protocol_violation", "kernel built for ABI version " + std::to_string(kernel->abi_version) + ", this device has " + std::to_string(VNPU_ABI_VERSION));
+        violation(name, "protocol_violation",
+                  "kernel built for ABI version " + std::to_string(kernel->abi_version) + ", this device has " + std::to_string(VNPU_ABI_VERSION));
     if (kernel->argument_bytes != argument_bytes)
         violation(name, "protocol_violation",
                   "launched with " + std::to_string(argument_bytes) + " bytes of arguments, the kernel takes " + std::to_string(kernel->argument_bytes));

@@ -39,7 +39,9 @@ public:
     Json &text(const char *name, const std::string &value) { return raw(name, quoted(value)); }
     Json &flag(const char *name, bool value) { return raw(name, value ? "true" : "false"); }
     template <typename T>
-    Json &number(const char *name, T value) { return raw(name, std::to_string(value)); }
+    Json &number(const char *name, T value) {
+        return raw(name, std::to_string(value));
+    }
     std::string done() const { return text_ + close_; }
 
 private:

@@ -40,20 +40,28 @@ bool Server::answer_parent(const wire::Frame &frame) {
 
 std::string Server::answer(const wire::Frame &frame, wire::Reader &in) {
     switch (frame.type) {
-        case Type::Configure: configure(in); return "";
-        case Type::BeginCase: begin_case(); return "";
+        case Type::Configure:
+            configure(in);
+            return "";
+        case Type::BeginCase:
+            begin_case();
+            return "";
         case Type::Allocate: {
             const auto bytes = in.get<uint64_t>();
             const bool is_mutable = in.get<uint8_t>(), is_defined = in.get<uint8_t>();
             return wire::Writer().put(allocate_for_parent(bytes, is_mutable, is_defined)).body();
         }
-        case Type::BeginCall: begin_call(in.get<uint64_t>()); return "";
-        case Type::EndCall: return end_call();
+        case Type::BeginCall:
+            begin_call(in.get<uint64_t>());
+            return "";
+        case Type::EndCall:
+            return end_call();
         case Type::Describe: {
             const auto address = in.get<uint64_t>(), bytes = in.get<uint64_t>();
             return describe(address, bytes);
         }
-        default: throw std::runtime_error("unknown request " + std::to_string(static_cast<uint32_t>(frame.type)));
+        default:
+            throw std::runtime_error("unknown request " + std::to_string(static_cast<uint32_t>(frame.type)));
     }
 }
 
@@ -111,7 +119,8 @@ std::string Server::end_call() {
 
 std::string Server::describe(uint64_t address, uint64_t bytes) {
     const Allocation *found = memory_.find(address, bytes);
-    if (!found) return wire::Writer().put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).put<uint8_t>(0).put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).body();
+    if (!found)
+        return wire::Writer().put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).put<uint8_t>(0).put<uint8_t>(0).put<uint64_t>(0).put<uint64_t>(0).body();
     const uint64_t begin = address - found->address, end = begin + bytes;  // the table's ranges count from the start of an allocation
     return wire::Writer()
         .put<uint8_t>(1)

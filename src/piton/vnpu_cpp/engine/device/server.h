@@ -64,9 +64,9 @@ private:
     uint64_t copy_allowance_ = 0;
     uint64_t memory_limit_ = kArenaBytes;
     uint64_t live_bytes_ = 0;
-    uint64_t generation_ = 0;                     // of the case; a host's handle from an earlier one frees nothing
-    std::map<uint64_t, uint64_t> host_live_;      // address -> bytes
-    std::map<uint64_t, uint64_t> parent_live_;    // address -> bytes
+    uint64_t generation_ = 0;                   // of the case; a host's handle from an earlier one frees nothing
+    std::map<uint64_t, uint64_t> host_live_;    // address -> bytes
+    std::map<uint64_t, uint64_t> parent_live_;  // address -> bytes
 };
 
 }  // namespace vnpu::device

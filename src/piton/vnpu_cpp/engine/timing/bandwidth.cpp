@@ -49,9 +49,12 @@ void Bandwidth::share_hbm() {
     Rate write = writes == 0 ? 0 : std::min(one_core_rate(chip_.hbm_write_rate, writes), chip_.hbm_total_cap / writes);
     if (read * reads + write * writes > chip_.hbm_total_cap) {
         const Rate share = chip_.hbm_total_cap / (reads + writes);
-        if (read <= share) write = (chip_.hbm_total_cap - read * reads) / writes;
-        else if (write <= share) read = (chip_.hbm_total_cap - write * writes) / reads;
-        else read = write = share;
+        if (read <= share)
+            write = (chip_.hbm_total_cap - read * reads) / writes;
+        else if (write <= share)
+            read = (chip_.hbm_total_cap - write * writes) / reads;
+        else
+            read = write = share;
     }
     kinds_[kHbmRead].rate = std::max<Rate>(read, 1);
     kinds_[kHbmWrite].rate = std::max<Rate>(write, 1);

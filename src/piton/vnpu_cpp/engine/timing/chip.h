@@ -24,10 +24,10 @@ struct VectorCost {
 };
 
 struct DmaCost {
-    uint32_t setup_cycles = 0;   // the pipe is taken before the first byte moves
-    uint32_t block_cycles = 0;   // the pipe is taken at least this long per block
-    uint32_t latency_cycles = 0; // from the last byte on the pipe to completion
-    Rate l2_rate = 0;            // one core, served by L2
+    uint32_t setup_cycles = 0;    // the pipe is taken before the first byte moves
+    uint32_t block_cycles = 0;    // the pipe is taken at least this long per block
+    uint32_t latency_cycles = 0;  // from the last byte on the pipe to completion
+    Rate l2_rate = 0;             // one core, served by L2
 };
 
 class ChipModel {
@@ -52,12 +52,12 @@ public:
     uint32_t barrier_cycles = 0;
 
     uint32_t vector_fixed = 0;
-    uint32_t write_distance = 0;  // cycles from the read of a repeat to its write
+    uint32_t write_distance = 0;           // cycles from the read of a repeat to its write
     std::vector<VectorCost> vector_costs;  // in the order of kVectorFamilies (costs.cpp)
 
     DmaCost mte2, mte3;
-    Rate on_chip_rate = 0;  // UB to L1 and the like
-    std::vector<Rate> hbm_read_rate;   // of one core, by number of cores reading (index 0 unused)
+    Rate on_chip_rate = 0;            // UB to L1 and the like
+    std::vector<Rate> hbm_read_rate;  // of one core, by number of cores reading (index 0 unused)
     std::vector<Rate> hbm_write_rate;
     Rate hbm_read_cap = 0;
     Rate hbm_total_cap = 0;

@@ -24,7 +24,12 @@ uint32_t queue_of(const TraceEntry &entry) {
 }
 
 CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start)
-    : chip_(chip), trace_(trace), crosses_(crosses), flags_(kPipes * kPipes * kEvents), cache_lines_(chip.cache_lines, 0), cross_waits_(kEvents, 0),
+    : chip_(chip),
+      trace_(trace),
+      crosses_(crosses),
+      flags_(kPipes * kPipes * kEvents),
+      cache_lines_(chip.cache_lines, 0),
+      cross_waits_(kEvents, 0),
       now_(start) {
     for (Pipe &pipe : pipes_) {
         pipe.entries.resize(chip.queue_depth);
@@ -95,11 +100,16 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     const uint32_t pipe = queue_of(entry);
     if (entry.kind == TraceKind::SyncAll) return sync_all(requests);
     bool is_done = false;
-    if (pipe != VNPU_PIPE_S) is_done = issue(pipe, entry.issue_cycles);
-    else if (entry.kind == TraceKind::WaitFlag) is_done = scalar_wait(flag_of(entry));
-    else if (entry.kind == TraceKind::CrossWait) is_done = scalar_cross_wait(entry.event % kEvents);
-    else if (entry.kind == TraceKind::Barrier) is_done = entry.pipe == VNPU_PIPE_S || drain();
-    else is_done = scalar_work(entry);
+    if (pipe != VNPU_PIPE_S)
+        is_done = issue(pipe, entry.issue_cycles);
+    else if (entry.kind == TraceKind::WaitFlag)
+        is_done = scalar_wait(flag_of(entry));
+    else if (entry.kind == TraceKind::CrossWait)
+        is_done = scalar_cross_wait(entry.event % kEvents);
+    else if (entry.kind == TraceKind::Barrier)
+        is_done = entry.pipe == VNPU_PIPE_S || drain();
+    else
+        is_done = scalar_work(entry);
     if (is_done) ++next_;
     return is_done;
 }
@@ -203,17 +213,27 @@ bool CoreRun::step_pipe(uint32_t pipe_index, std::vector<Request> &requests) {
 bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests) {
     Pipe &pipe = pipes_[queue_of(entry)];
     switch (entry.kind) {
-    case TraceKind::Work: pipe.work(ready, entry.cycles); break;
-    case TraceKind::GmRead:
-    case TraceKind::GmWrite: start_transfer(index, entry, ready, requests); break;
-    case TraceKind::SetFlag: flag_of(entry).ready.push_back(fire(pipe, ready)); break;
-    case TraceKind::CrossSet: requests.push_back(cross_set(entry, fire(pipe, ready))); break;
-    case TraceKind::WaitFlag: return wait_flag(entry, ready, taken);
-    case TraceKind::Barrier:
-        taken = std::max(ready, pipe.complete_at);
-        pipe.free_at = taken + chip_.barrier_cycles;
-        break;
-    default: break;  // SyncAll and CrossWait never enter a queue
+        case TraceKind::Work:
+            pipe.work(ready, entry.cycles);
+            break;
+        case TraceKind::GmRead:
+        case TraceKind::GmWrite:
+            start_transfer(index, entry, ready, requests);
+            break;
+        case TraceKind::SetFlag:
+            flag_of(entry).ready.push_back(fire(pipe, ready));
+            break;
+        case TraceKind::CrossSet:
+            requests.push_back(cross_set(entry, fire(pipe, ready)));
+            break;
+        case TraceKind::WaitFlag:
+            return wait_flag(entry, ready, taken);
+        case TraceKind::Barrier:
+            taken = std::max(ready, pipe.complete_at);
+            pipe.free_at = taken + chip_.barrier_cycles;
+            break;
+        default:
+            break;  // SyncAll and CrossWait never enter a queue
     }
     return true;
 }

@@ -25,10 +25,10 @@ constexpr uint32_t kQueues = VNPU_PIPE_COUNT;
 struct Request {
     enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };
     Kind kind = Kind::End;
-    uint8_t pipe = 0;         // Transfer
-    uint8_t event = 0;        // CrossSet
-    uint64_t time = 0;        // when the first byte moves, the core arrives, the set fires, the block ends
-    uint32_t entry = 0;       // Transfer: index in the trace
+    uint8_t pipe = 0;    // Transfer
+    uint8_t event = 0;   // CrossSet
+    uint64_t time = 0;   // when the first byte moves, the core arrives, the set fires, the block ends
+    uint32_t entry = 0;  // Transfer: index in the trace
 };
 
 // Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core.
@@ -51,16 +51,16 @@ public:
 
 private:
     struct Pipe {
-        uint64_t issued = 0, taken = 0;      // entries put into the queue, entries that left it
-        std::vector<uint32_t> entries;       // ring of queue.depth
-        std::vector<uint64_t> issue_times;   // ring
-        std::vector<uint64_t> taken_times;   // ring
-        uint64_t free_at = 0;                // the next instruction may start
-        uint64_t complete_at = 0;            // everything started so far is complete
+        uint64_t issued = 0, taken = 0;     // entries put into the queue, entries that left it
+        std::vector<uint32_t> entries;      // ring of queue.depth
+        std::vector<uint64_t> issue_times;  // ring
+        std::vector<uint64_t> taken_times;  // ring
+        uint64_t free_at = 0;               // the next instruction may start
+        uint64_t complete_at = 0;           // everything started so far is complete
         uint64_t busy_until = 0, busy = 0, stall = 0;
         uint64_t transfer_start = 0;
         uint32_t transfer_entry = 0;
-        bool is_moving = false;              // a transfer whose end is not known yet
+        bool is_moving = false;  // a transfer whose end is not known yet
 
         bool is_drained() const { return issued == taken && !is_moving; }
         void occupy(uint64_t begin, uint64_t end);
@@ -96,10 +96,10 @@ private:
     const CrossReleases &crosses_;
     Pipe pipes_[kQueues];
     std::vector<Flag> flags_;
-    std::vector<uint64_t> cache_lines_;   // scalar data cache, direct mapped: line number + 1
-    std::vector<uint32_t> cross_waits_;   // waits done, by event
-    uint64_t now_ = 0;                    // S has done everything before this cycle
-    uint32_t next_ = 0;                   // entry that S issues next
+    std::vector<uint64_t> cache_lines_;  // scalar data cache, direct mapped: line number + 1
+    std::vector<uint32_t> cross_waits_;  // waits done, by event
+    uint64_t now_ = 0;                   // S has done everything before this cycle
+    uint32_t next_ = 0;                  // entry that S issues next
     uint64_t scalar_busy_ = 0, scalar_stall_ = 0;
     bool is_in_sync_all_ = false;
     bool is_ended_ = false;

@@ -14,18 +14,37 @@ namespace vnpu {
 namespace {
 
 enum class Formula : uint8_t {
-    Vector,     // fixed + repeats
-    Copy,       // by the spaces of its operands
+    Vector,  // fixed + repeats
+    Copy,    // by the spaces of its operands
     ScalarLoad,
     ScalarStore,
-    Setup,      // TPipe construction
-    Issue,      // only the scalar unit's issue
-    Free,       // a note: no instruction
+    Setup,  // TPipe construction
+    Issue,  // only the scalar unit's issue
+    Free,   // a note: no instruction
 };
 
 enum Family : uint8_t {
-    kAdd, kMul, kDiv, kLogic, kAxpy, kExp, kLn, kSqrt, kRsqrt, kReciprocal, kAbs, kRelu,
-    kCast, kCopy, kDuplicate, kCompare, kSelect, kReduce, kBlockReduce, kGather, kFamilies,
+    kAdd,
+    kMul,
+    kDiv,
+    kLogic,
+    kAxpy,
+    kExp,
+    kLn,
+    kSqrt,
+    kRsqrt,
+    kReciprocal,
+    kAbs,
+    kRelu,
+    kCast,
+    kCopy,
+    kDuplicate,
+    kCompare,
+    kSelect,
+    kReduce,
+    kBlockReduce,
+    kGather,
+    kFamilies,
 };
 
 struct CostRow {
@@ -98,10 +117,22 @@ const CostRow &row_of(uint16_t opcode) {
 
 uint32_t bytes_of(uint8_t dtype) {
     switch (dtype) {
-    case VNPU_DT_I8: case VNPU_DT_U8: case VNPU_DT_BOOL: case VNPU_DT_I4: return 1;
-    case VNPU_DT_F16: case VNPU_DT_BF16: case VNPU_DT_I16: case VNPU_DT_U16: return 2;
-    case VNPU_DT_I64: case VNPU_DT_U64: case VNPU_DT_F64: return 8;
-    default: return 4;
+        case VNPU_DT_I8:
+        case VNPU_DT_U8:
+        case VNPU_DT_BOOL:
+        case VNPU_DT_I4:
+            return 1;
+        case VNPU_DT_F16:
+        case VNPU_DT_BF16:
+        case VNPU_DT_I16:
+        case VNPU_DT_U16:
+            return 2;
+        case VNPU_DT_I64:
+        case VNPU_DT_U64:
+        case VNPU_DT_F64:
+            return 8;
+        default:
+            return 4;
     }
 }
 
@@ -176,8 +207,8 @@ void cost_scalar(const ChipModel &chip, const vnpu_operand &operand, uint32_t ub
 
 const std::vector<const char *> &vector_family_names() {
     static const std::vector<const char *> names = {
-        "add", "mul", "div", "logic", "axpy", "exp", "ln", "sqrt", "rsqrt", "reciprocal", "abs", "relu",
-        "cast", "copy", "duplicate", "compare", "select", "reduce", "block_reduce", "gather",
+        "add", "mul",  "div",  "logic", "axpy",      "exp",     "ln",     "sqrt",   "rsqrt",        "reciprocal",
+        "abs", "relu", "cast", "copy",  "duplicate", "compare", "select", "reduce", "block_reduce", "gather",
     };
     static_assert(kFamilies == 20, "one name per family, in the order of the enum");
     return names;
@@ -191,16 +222,27 @@ TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t re
     entry.pipe = VNPU_PIPE_S;
     entry.issue_cycles = chip.issue_cycles;
     switch (row.formula) {
-    case Formula::Vector:
-        entry.pipe = VNPU_PIPE_V;
-        if (elements != 0) cost_vector(chip, record, row, repeats, entry);  // no active element: nothing happens but the issue
-        break;
-    case Formula::Copy: cost_copy(chip, record, entry); break;
-    case Formula::ScalarLoad: cost_scalar(chip, record.src0, chip.ub_load_cycles, entry); break;
-    case Formula::ScalarStore: cost_scalar(chip, record.dst, chip.ub_store_cycles, entry); break;
-    case Formula::Setup: entry.cycles = chip.tpipe_setup; break;
-    case Formula::Issue: entry.cycles = 1; break;
-    case Formula::Free: break;
+        case Formula::Vector:
+            entry.pipe = VNPU_PIPE_V;
+            if (elements != 0) cost_vector(chip, record, row, repeats, entry);  // no active element: nothing happens but the issue
+            break;
+        case Formula::Copy:
+            cost_copy(chip, record, entry);
+            break;
+        case Formula::ScalarLoad:
+            cost_scalar(chip, record.src0, chip.ub_load_cycles, entry);
+            break;
+        case Formula::ScalarStore:
+            cost_scalar(chip, record.dst, chip.ub_store_cycles, entry);
+            break;
+        case Formula::Setup:
+            entry.cycles = chip.tpipe_setup;
+            break;
+        case Formula::Issue:
+            entry.cycles = 1;
+            break;
+        case Formula::Free:
+            break;
     }
     if (entry.pipe == VNPU_PIPE_S) entry.issue_cycles = 0;  // S executes it itself: `cycles` is all
     return entry;

@@ -17,7 +17,8 @@ uint32_t mask_of(uint64_t first_byte, uint64_t last_byte) {
 L2::L2(uint64_t bytes) : pages_(std::max<uint64_t>(1, bytes / kPageBytes) + 1) { slots_.reserve(pages_.size()); }
 
 // Calls visit(page number, line mask) for every page of the range.
-template <typename Visit> void L2::for_pages(uint64_t addr, uint64_t bytes, Visit visit) {
+template <typename Visit>
+void L2::for_pages(uint64_t addr, uint64_t bytes, Visit visit) {
     const uint64_t last = addr + bytes - 1;
     for (uint64_t number = addr / kPageBytes; bytes != 0 && number <= last / kPageBytes; ++number)
         visit(number, mask_of(std::max(addr, number * kPageBytes), std::min(last, number * kPageBytes + kPageBytes - 1)));

@@ -14,7 +14,7 @@
 
 namespace vnpu {
 
-constexpr uint64_t kLineBytes = 128;  // published counters of the DataCopy example: 1208 MB of misses are 9.4 million lines
+constexpr uint64_t kLineBytes = 128;              // published counters of the DataCopy example: 1208 MB of misses are 9.4 million lines
 constexpr uint64_t kPageBytes = 32 * kLineBytes;  // granule of our replacement, not a hardware figure
 
 struct L2Traffic {
@@ -37,7 +37,8 @@ private:
         uint32_t valid = 0, dirty = 0;  // bit per line
     };
 
-    template <typename Visit> static void for_pages(uint64_t addr, uint64_t bytes, Visit visit);
+    template <typename Visit>
+    static void for_pages(uint64_t addr, uint64_t bytes, Visit visit);
     uint32_t find(uint64_t number) const;  // 0: absent
     uint32_t find_or_allocate(uint64_t number, L2Traffic &traffic);
     uint32_t free_slot(L2Traffic &traffic);

@@ -41,10 +41,10 @@ struct Event {
 };
 
 struct Flow {
-    uint32_t block = kNobody;    // kNobody: a write-back that nothing waits for
+    uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
     FlowKind last_kind = kHbmRead;
-    uint64_t last_bytes = 0;     // still to move over HBM after the part that L2 serves
+    uint64_t last_bytes = 0;  // still to move over HBM after the part that L2 serves
 };
 
 // Arrivals of all cores at one point; it opens when the last one is there.
@@ -63,8 +63,14 @@ uint32_t cores_for(const ChipModel &chip, uint32_t core_kind) { return core_kind
 class Replay {
 public:
     Replay(const ChipModel &chip, const LaunchTrace &trace, L2 &l2)
-        : chip_(chip), trace_(trace), l2_(l2), bandwidth_(chip), crosses_(kCrossEvents), cross_gatherings_(kCrossEvents),
-          cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)), cores_(trace.cores.size()) {}
+        : chip_(chip),
+          trace_(trace),
+          l2_(l2),
+          bandwidth_(chip),
+          crosses_(kCrossEvents),
+          cross_gatherings_(kCrossEvents),
+          cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)),
+          cores_(trace.cores.size()) {}
 
     LaunchTiming run() {
         const uint32_t first_wave = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
@@ -90,16 +96,20 @@ private:
     bool step() {
         const uint64_t next_event = events_.empty() ? kNever : events_.top().time;
         if (bandwidth_.next_end() == kNever && next_event == kNever) return false;
-        if (bandwidth_.next_end() <= next_event) end_flows(bandwidth_.next_end());
-        else handle_event();
+        if (bandwidth_.next_end() <= next_event)
+            end_flows(bandwidth_.next_end());
+        else
+            handle_event();
         return true;
     }
 
     void handle_event() {
         const Event event = events_.top();
         events_.pop();
-        if (event.kind == Request::Kind::Transfer) start_transfer(event);
-        else end_block(event);
+        if (event.kind == Request::Kind::Transfer)
+            start_transfer(event);
+        else
+            end_block(event);
     }
 
     void end_block(const Event &event) {
@@ -124,8 +134,10 @@ private:
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
         flow.last_bytes = plan.hbm_bytes;
-        if (plan.l2_bytes != 0) bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
-        else start_last_part(event.time, new_flow(flow));
+        if (plan.l2_bytes != 0)
+            bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
+        else
+            start_last_part(event.time, new_flow(flow));
     }
 
     void start_last_part(uint64_t now, uint32_t index) {
@@ -138,8 +150,10 @@ private:
         ending_.clear();
         bandwidth_.take_ended(now, ending_);
         for (const uint32_t index : ending_) {
-            if (flows_[index].last_bytes != 0) start_last_part(now, index);
-            else end_flow(now, index);
+            if (flows_[index].last_bytes != 0)
+                start_last_part(now, index);
+            else
+                end_flow(now, index);
         }
     }
 
@@ -177,10 +191,16 @@ private:
 
     void take(uint32_t block, const Request &request) {
         switch (request.kind) {
-        case Request::Kind::Transfer:
-        case Request::Kind::End: events_.push({request.time, request.kind, block, request.pipe, request.entry}); break;
-        case Request::Kind::SyncAll: arrive_sync_all(request.time); break;
-        case Request::Kind::CrossSet: arrive_cross(block, request); break;
+            case Request::Kind::Transfer:
+            case Request::Kind::End:
+                events_.push({request.time, request.kind, block, request.pipe, request.entry});
+                break;
+            case Request::Kind::SyncAll:
+                arrive_sync_all(request.time);
+                break;
+            case Request::Kind::CrossSet:
+                arrive_cross(block, request);
+                break;
         }
     }
 
@@ -219,8 +239,8 @@ private:
     L2 &l2_;
     Bandwidth bandwidth_;
     CrossReleases crosses_;
-    std::vector<std::vector<Gathering>> cross_gatherings_;   // [event][n]
-    std::vector<std::vector<uint32_t>> cross_sets_;          // [block][event]
+    std::vector<std::vector<Gathering>> cross_gatherings_;  // [event][n]
+    std::vector<std::vector<uint32_t>> cross_sets_;         // [block][event]
     std::vector<std::unique_ptr<CoreRun>> cores_;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<Flow> flows_;

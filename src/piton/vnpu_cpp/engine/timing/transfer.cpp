@@ -15,7 +15,8 @@ uint64_t burst_of(uint64_t bytes) {
 }
 
 // Calls visit(address, bytes) for each stretch of GM without a gap.
-template <typename Visit> void for_blocks(const TraceEntry &entry, Visit visit) {
+template <typename Visit>
+void for_blocks(const TraceEntry &entry, Visit visit) {
     if (entry.gm_gap == 0) return visit(entry.gm_addr, static_cast<uint64_t>(entry.blocks) * entry.block_bytes);
     uint64_t addr = entry.gm_addr;
     for (uint32_t block = 0; block < entry.blocks; ++block, addr += static_cast<uint64_t>(entry.block_bytes) + entry.gm_gap) visit(addr, entry.block_bytes);

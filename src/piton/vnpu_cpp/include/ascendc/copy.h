@@ -15,7 +15,7 @@
 
 namespace piton {
 
-constexpr int64_t kMaxBlockCount = 4095;     /* documentation pages of DataCopy and DataCopyPad */
+constexpr int64_t kMaxBlockCount = 4095;       /* documentation pages of DataCopy and DataCopyPad */
 constexpr int64_t kMaxPadBlockBytes = 2097151; /* page of DataCopyPad */
 constexpr uint32_t kMaxPadBytes = 32;
 
@@ -26,8 +26,7 @@ struct Blocks {
     uint32_t destinationGap;
 };
 
-PITON_API vnpu_record CopyRecord(uint16_t opcode, uint8_t pipe, const vnpu_operand &dst, const vnpu_operand &src, const Blocks &blocks, Location at)
-{
+PITON_API vnpu_record CopyRecord(uint16_t opcode, uint8_t pipe, const vnpu_operand &dst, const vnpu_operand &src, const Blocks &blocks, Location at) {
     vnpu_record record = MakeNote(opcode, at, blocks.count, blocks.bytes, blocks.sourceGap);
     record.p[3] = blocks.destinationGap;
     record.pipe = pipe;
@@ -37,36 +36,31 @@ PITON_API vnpu_record CopyRecord(uint16_t opcode, uint8_t pipe, const vnpu_opera
 }
 
 /* The pipe of a copy between two memories. */
-PITON_API uint8_t CopyPipe(const vnpu_operand &dst, const vnpu_operand &src)
-{
+PITON_API uint8_t CopyPipe(const vnpu_operand &dst, const vnpu_operand &src) {
     if (src.space == VNPU_SPACE_GM) {
         return VNPU_PIPE_MTE2;
     }
     return dst.space == VNPU_SPACE_GM ? VNPU_PIPE_MTE3 : VNPU_PIPE_V;
 }
 
-PITON_API void SubmitCopy(const vnpu_operand &dst, const vnpu_operand &src, const Blocks &blocks, uint8_t flags, Location at)
-{
+PITON_API void SubmitCopy(const vnpu_operand &dst, const vnpu_operand &src, const Blocks &blocks, uint8_t flags, Location at) {
     vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY, CopyPipe(dst, src), dst, src, blocks, at);
     record.flags = flags;
     Submit(record);
 }
 
 template <typename T>
-PITON_API Blocks ElementsAsBlock(uint32_t count, Location at)
-{
+PITON_API Blocks ElementsAsBlock(uint32_t count, Location at) {
     RequireRange("DataCopy", 2, count, 0, static_cast<int64_t>(UINT32_MAX / sizeof(T)), at);
     return {1, count * static_cast<uint32_t>(sizeof(T)), 0, 0};
 }
 
-PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at)
-{
+PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
     RequireRange("DataCopy", 2, params.blockCount, 0, kMaxBlockCount, at);
     return {params.blockCount, params.blockLen * kBlockBytes, params.srcGap * kBlockBytes, params.dstGap * kBlockBytes};
 }
 
-PITON_API void RequirePadLimits(uint32_t count, uint32_t bytes, Location at)
-{
+PITON_API void RequirePadLimits(uint32_t count, uint32_t bytes, Location at) {
     RequireRange("DataCopyPad", 2, count, 0, kMaxBlockCount, at);
     RequireRange("DataCopyPad", 2, bytes, 0, kMaxPadBlockBytes, at);
 }
@@ -74,8 +68,7 @@ PITON_API void RequirePadLimits(uint32_t count, uint32_t bytes, Location at)
 /* Global memory to UB: `gap` of the source in bytes, of the destination in 32-byte blocks. */
 template <typename T>
 PITON_API void SubmitPadIn(const AscendC::LocalTensor<T> &dst, const AscendC::GlobalTensor<T> &src, uint32_t count, uint32_t bytes, uint32_t sourceGap,
-                           uint32_t destinationBlocks, const AscendC::DataCopyPadExtParams<T> &pad, Location at)
-{
+                           uint32_t destinationBlocks, const AscendC::DataCopyPadExtParams<T> &pad, Location at) {
     RequirePadLimits(count, bytes, at);
     RequireRange("DataCopyPad", 2, bytes % sizeof(T), 0, 0, at);
     RequireRange("DataCopyPad", 3, pad.leftPadding * sizeof(T), 0, kMaxPadBytes, at);
@@ -89,9 +82,8 @@ PITON_API void SubmitPadIn(const AscendC::LocalTensor<T> &dst, const AscendC::Gl
 }
 
 template <typename T>
-PITON_API void SubmitPadOut(const AscendC::GlobalTensor<T> &dst, const AscendC::LocalTensor<T> &src, uint32_t count, uint32_t bytes,
-                            uint32_t sourceBlocks, uint32_t destinationGap, Location at)
-{
+PITON_API void SubmitPadOut(const AscendC::GlobalTensor<T> &dst, const AscendC::LocalTensor<T> &src, uint32_t count, uint32_t bytes, uint32_t sourceBlocks,
+                            uint32_t destinationGap, Location at) {
     RequirePadLimits(count, bytes, at);
     const Blocks blocks{count, bytes, sourceBlocks * kBlockBytes, destinationGap};
     vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE3, dst.Operand(), src.Operand(), blocks, at);
@@ -104,56 +96,45 @@ PITON_API void SubmitPadOut(const AscendC::GlobalTensor<T> &dst, const AscendC::
 namespace AscendC {
 
 template <typename T>
-PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::ElementsAsBlock<T>(count, at), src.CopyFlags(), at);
 }
 
 template <typename T>
-PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::ElementsAsBlock<T>(count, at), dst.CopyFlags(), at);
 }
 
 template <typename T>
-PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::ElementsAsBlock<T>(count, at), 0, at);
 }
 
 template <typename T>
-PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &repeatParams,
-                        piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytes(repeatParams, at), src.CopyFlags(), at);
 }
 
 template <typename T>
-PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams,
-                        piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytes(repeatParams, at), dst.CopyFlags(), at);
 }
 
 template <typename T>
-PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams,
-                        piton::Location at = piton::Location())
-{
+PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytes(repeatParams, at), 0, at);
 }
 
 template <typename T>
 PITON_API void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyExtParams &dataCopyParams,
-                           const DataCopyPadExtParams<T> &padParams, piton::Location at = piton::Location())
-{
+                           const DataCopyPadExtParams<T> &padParams, piton::Location at = piton::Location()) {
     const DataCopyExtParams &copy = dataCopyParams;
     piton::SubmitPadIn(dst, src, copy.blockCount, copy.blockLen, copy.srcStride, copy.dstStride, padParams, at);
 }
 
 template <typename T>
-PITON_API void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &dataCopyParams,
-                           const DataCopyPadParams &padParams, piton::Location at = piton::Location())
-{
+PITON_API void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &dataCopyParams, const DataCopyPadParams &padParams,
+                           piton::Location at = piton::Location()) {
     DataCopyPadExtParams<T> pad;
     pad.isPad = padParams.isPad;
     pad.leftPadding = padParams.leftPadding;
@@ -165,24 +146,21 @@ PITON_API void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src
 
 template <typename T>
 PITON_API void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &dataCopyParams,
-                           piton::Location at = piton::Location())
-{
+                           piton::Location at = piton::Location()) {
     const DataCopyExtParams &copy = dataCopyParams;
     piton::SubmitPadOut(dst, src, copy.blockCount, copy.blockLen, copy.srcStride, copy.dstStride, at);
 }
 
 template <typename T>
 PITON_API void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &dataCopyParams,
-                           piton::Location at = piton::Location())
-{
+                           piton::Location at = piton::Location()) {
     const DataCopyParams &copy = dataCopyParams;
     piton::SubmitPadOut(dst, src, copy.blockCount, copy.blockLen, copy.srcGap, copy.dstGap, at);
 }
 
 /* The filler of DataCopyPad where neither rule of the documentation says what it is. */
 template <typename T, TPosition pos = TPosition::MAX>
-PITON_API void SetPadValue(T paddingValue, piton::Location at = piton::Location())
-{
+PITON_API void SetPadValue(T paddingValue, piton::Location at = piton::Location()) {
     vnpu_record record = piton::MakeRecord(VNPU_OP_SET_PAD_VALUE, VNPU_PIPE_MTE2, at);
     record.scalar = piton::ToBits(paddingValue);
     record.dst.dtype = piton::kDtype<T>;

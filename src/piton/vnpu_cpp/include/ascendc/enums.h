@@ -53,8 +53,42 @@ using QuePosition = TPosition;
 
 /* SOURCE_DESTINATION pipe. */
 enum class HardEvent : uint8_t {
-    MTE2_MTE1, MTE1_MTE2, MTE1_M, M_MTE1, MTE2_V, V_MTE2, MTE3_V, V_MTE3, M_V, V_M, V_V, MTE3_MTE1, MTE1_MTE3, MTE1_V, MTE2_M, M_MTE2, V_MTE1, M_FIX,
-    FIX_M, MTE3_MTE2, MTE2_MTE3, S_V, V_S, S_MTE2, MTE2_S, S_MTE3, MTE3_S, MTE2_FIX, FIX_MTE2, FIX_S, M_S, FIX_MTE3, MTE1_FIX, FIX_MTE1, FIX_FIX, MAX,
+    MTE2_MTE1,
+    MTE1_MTE2,
+    MTE1_M,
+    M_MTE1,
+    MTE2_V,
+    V_MTE2,
+    MTE3_V,
+    V_MTE3,
+    M_V,
+    V_M,
+    V_V,
+    MTE3_MTE1,
+    MTE1_MTE3,
+    MTE1_V,
+    MTE2_M,
+    M_MTE2,
+    V_MTE1,
+    M_FIX,
+    FIX_M,
+    MTE3_MTE2,
+    MTE2_MTE3,
+    S_V,
+    V_S,
+    S_MTE2,
+    MTE2_S,
+    S_MTE3,
+    MTE3_S,
+    MTE2_FIX,
+    FIX_MTE2,
+    FIX_S,
+    M_S,
+    FIX_MTE3,
+    MTE1_FIX,
+    FIX_MTE1,
+    FIX_FIX,
+    MAX,
 };
 using TEventID = int8_t;
 
@@ -90,52 +124,54 @@ struct PipePair {
 };
 
 /* enum vnpu_pipe of a hardware pipe. */
-constexpr uint8_t ToPipe(pipe_t pipe)
-{
-    return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe);
-}
+constexpr uint8_t ToPipe(pipe_t pipe) { return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe); }
 
 /* Row by row in the order of AscendC::HardEvent. */
 constexpr PipePair kEventPipes[] = {
-    {VNPU_PIPE_MTE2, VNPU_PIPE_MTE1}, {VNPU_PIPE_MTE1, VNPU_PIPE_MTE2}, {VNPU_PIPE_MTE1, VNPU_PIPE_M},    {VNPU_PIPE_M, VNPU_PIPE_MTE1},
-    {VNPU_PIPE_MTE2, VNPU_PIPE_V},    {VNPU_PIPE_V, VNPU_PIPE_MTE2},    {VNPU_PIPE_MTE3, VNPU_PIPE_V},    {VNPU_PIPE_V, VNPU_PIPE_MTE3},
-    {VNPU_PIPE_M, VNPU_PIPE_V},       {VNPU_PIPE_V, VNPU_PIPE_M},       {VNPU_PIPE_V, VNPU_PIPE_V},       {VNPU_PIPE_MTE3, VNPU_PIPE_MTE1},
-    {VNPU_PIPE_MTE1, VNPU_PIPE_MTE3}, {VNPU_PIPE_MTE1, VNPU_PIPE_V},    {VNPU_PIPE_MTE2, VNPU_PIPE_M},    {VNPU_PIPE_M, VNPU_PIPE_MTE2},
-    {VNPU_PIPE_V, VNPU_PIPE_MTE1},    {VNPU_PIPE_M, VNPU_PIPE_FIX},     {VNPU_PIPE_FIX, VNPU_PIPE_M},     {VNPU_PIPE_MTE3, VNPU_PIPE_MTE2},
-    {VNPU_PIPE_MTE2, VNPU_PIPE_MTE3}, {VNPU_PIPE_S, VNPU_PIPE_V},       {VNPU_PIPE_V, VNPU_PIPE_S},       {VNPU_PIPE_S, VNPU_PIPE_MTE2},
-    {VNPU_PIPE_MTE2, VNPU_PIPE_S},    {VNPU_PIPE_S, VNPU_PIPE_MTE3},    {VNPU_PIPE_MTE3, VNPU_PIPE_S},    {VNPU_PIPE_MTE2, VNPU_PIPE_FIX},
-    {VNPU_PIPE_FIX, VNPU_PIPE_MTE2},  {VNPU_PIPE_FIX, VNPU_PIPE_S},     {VNPU_PIPE_M, VNPU_PIPE_S},       {VNPU_PIPE_FIX, VNPU_PIPE_MTE3},
+    {VNPU_PIPE_MTE2, VNPU_PIPE_MTE1}, {VNPU_PIPE_MTE1, VNPU_PIPE_MTE2}, {VNPU_PIPE_MTE1, VNPU_PIPE_M},  {VNPU_PIPE_M, VNPU_PIPE_MTE1},
+    {VNPU_PIPE_MTE2, VNPU_PIPE_V},    {VNPU_PIPE_V, VNPU_PIPE_MTE2},    {VNPU_PIPE_MTE3, VNPU_PIPE_V},  {VNPU_PIPE_V, VNPU_PIPE_MTE3},
+    {VNPU_PIPE_M, VNPU_PIPE_V},       {VNPU_PIPE_V, VNPU_PIPE_M},       {VNPU_PIPE_V, VNPU_PIPE_V},     {VNPU_PIPE_MTE3, VNPU_PIPE_MTE1},
+    {VNPU_PIPE_MTE1, VNPU_PIPE_MTE3}, {VNPU_PIPE_MTE1, VNPU_PIPE_V},    {VNPU_PIPE_MTE2, VNPU_PIPE_M},  {VNPU_PIPE_M, VNPU_PIPE_MTE2},
+    {VNPU_PIPE_V, VNPU_PIPE_MTE1},    {VNPU_PIPE_M, VNPU_PIPE_FIX},     {VNPU_PIPE_FIX, VNPU_PIPE_M},   {VNPU_PIPE_MTE3, VNPU_PIPE_MTE2},
+    {VNPU_PIPE_MTE2, VNPU_PIPE_MTE3}, {VNPU_PIPE_S, VNPU_PIPE_V},       {VNPU_PIPE_V, VNPU_PIPE_S},     {VNPU_PIPE_S, VNPU_PIPE_MTE2},
+    {VNPU_PIPE_MTE2, VNPU_PIPE_S},    {VNPU_PIPE_S, VNPU_PIPE_MTE3},    {VNPU_PIPE_MTE3, VNPU_PIPE_S},  {VNPU_PIPE_MTE2, VNPU_PIPE_FIX},
+    {VNPU_PIPE_FIX, VNPU_PIPE_MTE2},  {VNPU_PIPE_FIX, VNPU_PIPE_S},     {VNPU_PIPE_M, VNPU_PIPE_S},     {VNPU_PIPE_FIX, VNPU_PIPE_MTE3},
     {VNPU_PIPE_MTE1, VNPU_PIPE_FIX},  {VNPU_PIPE_FIX, VNPU_PIPE_MTE1},  {VNPU_PIPE_FIX, VNPU_PIPE_FIX},
 };
 constexpr uint32_t kEventCount = sizeof(kEventPipes) / sizeof(kEventPipes[0]);
 static_assert(kEventCount == static_cast<uint32_t>(AscendC::HardEvent::MAX), "one row per event");
 
-constexpr PipePair PipesOf(AscendC::HardEvent event)
-{
-    return kEventPipes[static_cast<uint32_t>(event)];
-}
+constexpr PipePair PipesOf(AscendC::HardEvent event) { return kEventPipes[static_cast<uint32_t>(event)]; }
 
 /* Physical memory of a logical position. */
-constexpr uint8_t SpaceOf(AscendC::TPosition position)
-{
+constexpr uint8_t SpaceOf(AscendC::TPosition position) {
     using P = AscendC::TPosition;
     switch (position) {
         case P::GM:
         case P::CO2:
-        case P::SPM: return VNPU_SPACE_GM;
+        case P::SPM:
+            return VNPU_SPACE_GM;
         case P::A1:
         case P::B1:
         case P::C1:
-        case P::TSCM: return VNPU_SPACE_L1;
-        case P::A2: return VNPU_SPACE_L0A;
-        case P::B2: return VNPU_SPACE_L0B;
-        case P::CO1: return VNPU_SPACE_L0C;
-        case P::C2: return VNPU_SPACE_BT;
-        case P::C2PIPE2GM: return VNPU_SPACE_FB;
+        case P::TSCM:
+            return VNPU_SPACE_L1;
+        case P::A2:
+            return VNPU_SPACE_L0A;
+        case P::B2:
+            return VNPU_SPACE_L0B;
+        case P::CO1:
+            return VNPU_SPACE_L0C;
+        case P::C2:
+            return VNPU_SPACE_BT;
+        case P::C2PIPE2GM:
+            return VNPU_SPACE_FB;
         case P::VECIN:
         case P::VECOUT:
-        case P::VECCALC: return VNPU_SPACE_UB;
-        default: return VNPU_SPACE_NONE;
+        case P::VECCALC:
+            return VNPU_SPACE_UB;
+        default:
+            return VNPU_SPACE_NONE;
     }
 }
 
@@ -145,8 +181,7 @@ struct QueueEvents {
 };
 
 /* Events of a queue that moves data from `source` to `destination` memory; MAX where there is no such path. */
-constexpr QueueEvents EventsOfPath(uint8_t source, uint8_t destination)
-{
+constexpr QueueEvents EventsOfPath(uint8_t source, uint8_t destination) {
     using E = AscendC::HardEvent;
     if (source == VNPU_SPACE_GM && destination == VNPU_SPACE_UB) return {E::MTE2_V, E::V_MTE2};
     if (source == VNPU_SPACE_UB && destination == VNPU_SPACE_GM) return {E::V_MTE3, E::MTE3_V};
@@ -165,23 +200,32 @@ struct PositionPair {
 };
 
 /* Where the data of TQue<position> come from and go to. */
-constexpr PositionPair PathOf(AscendC::TPosition position)
-{
+constexpr PositionPair PathOf(AscendC::TPosition position) {
     using P = AscendC::TPosition;
     switch (position) {
         case P::VECIN:
         case P::A1:
         case P::B1:
-        case P::C1: return {P::GM, position};
-        case P::VECOUT: return {position, P::GM};
-        case P::SPM: return {P::VECOUT, P::GM};
-        case P::A2: return {P::A1, position};
-        case P::B2: return {P::B1, position};
-        case P::C2: return {P::C1, position};
-        case P::C2PIPE2GM: return {P::B1, position};
-        case P::CO1: return {position, P::CO2};
-        case P::CO2: return {position, P::GM};
-        default: return {P::MAX, P::MAX};
+        case P::C1:
+            return {P::GM, position};
+        case P::VECOUT:
+            return {position, P::GM};
+        case P::SPM:
+            return {P::VECOUT, P::GM};
+        case P::A2:
+            return {P::A1, position};
+        case P::B2:
+            return {P::B1, position};
+        case P::C2:
+            return {P::C1, position};
+        case P::C2PIPE2GM:
+            return {P::B1, position};
+        case P::CO1:
+            return {position, P::CO2};
+        case P::CO2:
+            return {position, P::GM};
+        default:
+            return {P::MAX, P::MAX};
     }
 }
 

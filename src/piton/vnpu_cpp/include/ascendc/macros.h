@@ -44,7 +44,7 @@ enum KernelMetaType {
 };
 
 /* The forms with one vector core per block only. */
-#define KERNEL_TASK_TYPE_DEFAULT(type)                                      \
+#define KERNEL_TASK_TYPE_DEFAULT(type)                                                 \
     static_assert((type) == KERNEL_TYPE_AIV_ONLY || (type) == KERNEL_TYPE_MIX_AIV_1_0, \
                   "KERNEL_TASK_TYPE_DEFAULT(" #type "): the virtual NPU runs vector kernels only; use KERNEL_TYPE_AIV_ONLY")
 

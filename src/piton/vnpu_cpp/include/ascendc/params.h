@@ -15,11 +15,12 @@ namespace AscendC {
 /* Lengths and gaps in 32-byte blocks. */
 struct DataCopyParams {
     PITON_API DataCopyParams() {}
-    PITON_API DataCopyParams(piton::Narrow<uint16_t> count, piton::Narrow<uint16_t> len, piton::Narrow<uint16_t> srcGapIn,
-                             piton::Narrow<uint16_t> dstGapIn, piton::Location at = piton::Location())
-        : blockCount(count.Get("DataCopyParams", 0, at)), blockLen(len.Get("DataCopyParams", 1, at)), srcGap(srcGapIn.Get("DataCopyParams", 2, at)),
-          dstGap(dstGapIn.Get("DataCopyParams", 3, at))
-    {}
+    PITON_API DataCopyParams(piton::Narrow<uint16_t> count, piton::Narrow<uint16_t> len, piton::Narrow<uint16_t> srcGapIn, piton::Narrow<uint16_t> dstGapIn,
+                             piton::Location at = piton::Location())
+        : blockCount(count.Get("DataCopyParams", 0, at)),
+          blockLen(len.Get("DataCopyParams", 1, at)),
+          srcGap(srcGapIn.Get("DataCopyParams", 2, at)),
+          dstGap(dstGapIn.Get("DataCopyParams", 3, at)) {}
 
     uint16_t blockCount = 1;
     uint16_t blockLen = 0;
@@ -38,10 +39,11 @@ struct DataCopyExtParams {
     PITON_API DataCopyExtParams() {}
     PITON_API DataCopyExtParams(piton::Narrow<uint16_t> count, piton::Narrow<uint32_t> len, piton::Narrow<uint32_t> srcStrideIn,
                                 piton::Narrow<uint32_t> dstStrideIn, piton::Narrow<uint32_t> rsvIn, piton::Location at = piton::Location())
-        : blockCount(count.Get("DataCopyExtParams", 0, at)), blockLen(len.Get("DataCopyExtParams", 1, at)),
-          srcStride(srcStrideIn.Get("DataCopyExtParams", 2, at)), dstStride(dstStrideIn.Get("DataCopyExtParams", 3, at)),
-          rsv(rsvIn.Get("DataCopyExtParams", 4, at))
-    {}
+        : blockCount(count.Get("DataCopyExtParams", 0, at)),
+          blockLen(len.Get("DataCopyExtParams", 1, at)),
+          srcStride(srcStrideIn.Get("DataCopyExtParams", 2, at)),
+          dstStride(dstStrideIn.Get("DataCopyExtParams", 3, at)),
+          rsv(rsvIn.Get("DataCopyExtParams", 4, at)) {}
 
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
@@ -53,10 +55,8 @@ struct DataCopyExtParams {
 /* Paddings in elements. */
 struct DataCopyPadParams {
     PITON_API DataCopyPadParams() {}
-    PITON_API DataCopyPadParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, uint64_t value,
-                                piton::Location at = piton::Location())
-        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadParams", 1, at)), rightPadding(right.Get("DataCopyPadParams", 2, at)), paddingValue(value)
-    {}
+    PITON_API DataCopyPadParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, uint64_t value, piton::Location at = piton::Location())
+        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadParams", 1, at)), rightPadding(right.Get("DataCopyPadParams", 2, at)), paddingValue(value) {}
 
     bool isPad = false;
     uint8_t leftPadding = 0;
@@ -67,11 +67,8 @@ struct DataCopyPadParams {
 template <typename T>
 struct DataCopyPadExtParams {
     PITON_API DataCopyPadExtParams() {}
-    PITON_API DataCopyPadExtParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, T value,
-                                   piton::Location at = piton::Location())
-        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadExtParams", 1, at)), rightPadding(right.Get("DataCopyPadExtParams", 2, at)),
-          paddingValue(value)
-    {}
+    PITON_API DataCopyPadExtParams(bool isPadIn, piton::Narrow<uint8_t> left, piton::Narrow<uint8_t> right, T value, piton::Location at = piton::Location())
+        : isPad(isPadIn), leftPadding(left.Get("DataCopyPadExtParams", 1, at)), rightPadding(right.Get("DataCopyPadExtParams", 2, at)), paddingValue(value) {}
 
     bool isPad = false;
     uint8_t leftPadding = 0;
@@ -82,16 +79,16 @@ struct DataCopyPadExtParams {
 /* Strides in 32-byte blocks: blk inside a repeat, rep between repeats. */
 struct UnaryRepeatParams {
     PITON_API UnaryRepeatParams() {}
-    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
-                                piton::Narrow<uint8_t> srcRep, piton::Location at = piton::Location())
-        : dstBlkStride(dstBlk.Get("UnaryRepeatParams", 0, at)), srcBlkStride(srcBlk.Get("UnaryRepeatParams", 1, at)),
-          dstRepStride(dstRep.Get("UnaryRepeatParams", 2, at)), srcRepStride(srcRep.Get("UnaryRepeatParams", 3, at))
-    {}
+    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep, piton::Narrow<uint8_t> srcRep,
+                                piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("UnaryRepeatParams", 0, at)),
+          srcBlkStride(srcBlk.Get("UnaryRepeatParams", 1, at)),
+          dstRepStride(dstRep.Get("UnaryRepeatParams", 2, at)),
+          srcRepStride(srcRep.Get("UnaryRepeatParams", 3, at)) {}
 
-    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep,
-                                piton::Narrow<uint8_t> srcRep, bool halfBlockIn, piton::Location at = piton::Location())
-        : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep, at)
-    {
+    PITON_API UnaryRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint8_t> dstRep, piton::Narrow<uint8_t> srcRep,
+                                bool halfBlockIn, piton::Location at = piton::Location())
+        : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep, at) {
         halfBlock = halfBlockIn;
     }
 
@@ -107,13 +104,14 @@ struct UnaryRepeatParams {
 
 struct BinaryRepeatParams {
     PITON_API BinaryRepeatParams() {}
-    PITON_API BinaryRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint8_t> src1Blk,
-                                 piton::Narrow<uint8_t> dstRep, piton::Narrow<uint8_t> src0Rep, piton::Narrow<uint8_t> src1Rep,
-                                 piton::Location at = piton::Location())
-        : dstBlkStride(dstBlk.Get("BinaryRepeatParams", 0, at)), src0BlkStride(src0Blk.Get("BinaryRepeatParams", 1, at)),
-          src1BlkStride(src1Blk.Get("BinaryRepeatParams", 2, at)), dstRepStride(dstRep.Get("BinaryRepeatParams", 3, at)),
-          src0RepStride(src0Rep.Get("BinaryRepeatParams", 4, at)), src1RepStride(src1Rep.Get("BinaryRepeatParams", 5, at))
-    {}
+    PITON_API BinaryRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint8_t> src1Blk, piton::Narrow<uint8_t> dstRep,
+                                 piton::Narrow<uint8_t> src0Rep, piton::Narrow<uint8_t> src1Rep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("BinaryRepeatParams", 0, at)),
+          src0BlkStride(src0Blk.Get("BinaryRepeatParams", 1, at)),
+          src1BlkStride(src1Blk.Get("BinaryRepeatParams", 2, at)),
+          dstRepStride(dstRep.Get("BinaryRepeatParams", 3, at)),
+          src0RepStride(src0Rep.Get("BinaryRepeatParams", 4, at)),
+          src1RepStride(src1Rep.Get("BinaryRepeatParams", 5, at)) {}
 
     uint32_t blockNumber = 8;
     uint8_t dstBlkStride = 1;

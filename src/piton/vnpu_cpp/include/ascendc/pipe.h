@@ -35,8 +35,7 @@ struct QueueBuffer {
 class EventIds {
 public:
     /* The lowest free id, not reserved. */
-    PITON_API AscendC::TEventID Peek(AscendC::HardEvent event, const char *api, Location at) const
-    {
+    PITON_API AscendC::TEventID Peek(AscendC::HardEvent event, const char *api, Location at) const {
         for (int8_t id = 0; id < kEventIds; ++id) {
             if ((used_[Index(event)] >> id & 1) == 0) {
                 return id;
@@ -45,16 +44,12 @@ public:
         const PipePair pipes = PipesOf(event);
         Fault(VNPU_FAULT_NO_EVENT_ID, api, at, kEventIds, pipes.source, pipes.destination);
     }
-    PITON_API AscendC::TEventID Allocate(AscendC::HardEvent event, const char *api, Location at)
-    {
+    PITON_API AscendC::TEventID Allocate(AscendC::HardEvent event, const char *api, Location at) {
         const AscendC::TEventID id = Peek(event, api, at);
         used_[Index(event)] = static_cast<uint8_t>(used_[Index(event)] | 1u << id);
         return id;
     }
-    PITON_API void Release(AscendC::HardEvent event, AscendC::TEventID id)
-    {
-        used_[Index(event)] = static_cast<uint8_t>(used_[Index(event)] & ~(1u << id));
-    }
+    PITON_API void Release(AscendC::HardEvent event, AscendC::TEventID id) { used_[Index(event)] = static_cast<uint8_t>(used_[Index(event)] & ~(1u << id)); }
 
 private:
     PITON_API static uint32_t Index(AscendC::HardEvent event) { return static_cast<uint32_t>(event); }
@@ -84,8 +79,7 @@ public:
 
     /* Give `queue` `num` buffers of `len` bytes each. */
     template <class Queue>
-    PITON_API bool InitBuffer(Queue &queue, piton::Narrow<uint8_t> num, piton::Narrow<uint32_t> len, piton::Location at = piton::Location())
-    {
+    PITON_API bool InitBuffer(Queue &queue, piton::Narrow<uint8_t> num, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
         const uint32_t count = num.Get("InitBuffer", 1, at);
         piton::RequireRange("InitBuffer", 1, count, 1, piton::kMaxBuffers, at);
         piton::QueueBuffer *first = buffers_ + used_;
@@ -97,40 +91,34 @@ public:
     }
 
     template <TPosition position>
-    PITON_API bool InitBuffer(TBuf<position> &buffer, piton::Narrow<uint32_t> len, piton::Location at = piton::Location())
-    {
+    PITON_API bool InitBuffer(TBuf<position> &buffer, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
         buffer.Attach(AddBuffer(position, len.Get("InitBuffer", 1, at), 1, false, at));
         return true;
     }
 
     template <HardEvent event>
-    PITON_API TEventID AllocEventID(piton::Location at = piton::Location())
-    {
+    PITON_API TEventID AllocEventID(piton::Location at = piton::Location()) {
         return ids_.Allocate(event, "AllocEventID", at);
     }
     template <HardEvent event>
-    PITON_API void ReleaseEventID(TEventID id, piton::Location at = piton::Location())
-    {
+    PITON_API void ReleaseEventID(TEventID id, piton::Location at = piton::Location()) {
         piton::RequireRange("ReleaseEventID", 0, id, 0, piton::kEventIds - 1, at);
         ids_.Release(event, id);
     }
     template <HardEvent event>
-    PITON_API TEventID FetchEventID(piton::Location at = piton::Location())
-    {
+    PITON_API TEventID FetchEventID(piton::Location at = piton::Location()) {
         return ids_.Peek(event, "FetchEventID", at);
     }
     PITON_API TEventID FetchEventID(HardEvent event, piton::Location at = piton::Location()) { return ids_.Peek(event, "FetchEventID", at); }
 
     /* Ours, for the queues: take an id and set its flag; only take one; wait for a flag and give its id back. */
-    PITON_API TEventID SetQueueFlag(HardEvent event, const char *api, piton::Location at)
-    {
+    PITON_API TEventID SetQueueFlag(HardEvent event, const char *api, piton::Location at) {
         const TEventID id = ids_.Allocate(event, api, at);
         piton::SubmitFlag(VNPU_OP_SET_FLAG, piton::PipesOf(event), id, VNPU_F_QUEUE, at);
         return id;
     }
     PITON_API TEventID ReserveQueueId(HardEvent event, piton::Location at) { return ids_.Allocate(event, "InitBuffer", at); }
-    PITON_API void WaitQueueFlag(HardEvent event, TEventID &id, piton::Location at)
-    {
+    PITON_API void WaitQueueFlag(HardEvent event, TEventID &id, piton::Location at) {
         if (id != piton::kNoEventId) {
             piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(event), id, VNPU_F_QUEUE, at);
             ids_.Release(event, id);
@@ -163,8 +151,7 @@ private:
 namespace piton {
 
 /* First of the live pipes. Blocks of a launch may be alive at the same time (SyncAll), so that one pointer is not enough. */
-PITON_API AscendC::TPipe *&LivePipes()
-{
+PITON_API AscendC::TPipe *&LivePipes() {
     static AscendC::TPipe *first = nullptr;
     return first;
 }
@@ -174,8 +161,7 @@ PITON_API AscendC::TPipe *&LivePipes()
 namespace AscendC {
 
 /* The TPipe of the running core. */
-PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location())
-{
+PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location()) {
     const int64_t block = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
     for (TPipe *pipe = piton::LivePipes(); pipe != nullptr; pipe = pipe->next_) {
         if (pipe->block_ == block) {
@@ -186,16 +172,14 @@ PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location())
 }
 
 /* The newest pipe of a block comes first, so that it is the one found. */
-PITON_API void TPipe::Enlist(piton::Location at)
-{
+PITON_API void TPipe::Enlist(piton::Location at) {
     Delist();
     block_ = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
     next_ = piton::LivePipes();
     piton::LivePipes() = this;
 }
 
-PITON_API void TPipe::Delist()
-{
+PITON_API void TPipe::Delist() {
     for (TPipe **link = &piton::LivePipes(); *link != nullptr; link = &(*link)->next_) {
         if (*link == this) {
             *link = next_;
@@ -204,8 +188,7 @@ PITON_API void TPipe::Delist()
     }
 }
 
-PITON_API void TPipe::Init(piton::Location at)
-{
+PITON_API void TPipe::Init(piton::Location at) {
     used_ = 0;
     for (uint64_t &end : end_) {
         end = 0;
@@ -216,14 +199,12 @@ PITON_API void TPipe::Init(piton::Location at)
     piton::Submit(piton::MakeNote(VNPU_OP_PIPE_BEGIN, at));
 }
 
-PITON_API void TPipe::Reset(piton::Location at)
-{
+PITON_API void TPipe::Reset(piton::Location at) {
     WaitForFreeBuffers(at);
     Init(at);
 }
 
-PITON_API void TPipe::Destroy(piton::Location at)
-{
+PITON_API void TPipe::Destroy(piton::Location at) {
     if (!isAlive_) {
         return;
     }
@@ -235,8 +216,7 @@ PITON_API void TPipe::Destroy(piton::Location at)
 }
 
 /* Buffers that were never freed keep their flags: the engine finds them as leaks. */
-PITON_API void TPipe::WaitForFreeBuffers(piton::Location at)
-{
+PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
     for (uint32_t i = 0; i < used_; ++i) {
         if (buffers_[i].state == piton::BufferState::Free) {
             WaitQueueFlag(buffers_[i].freeEvent, buffers_[i].freeId, at);
@@ -244,8 +224,7 @@ PITON_API void TPipe::WaitForFreeBuffers(piton::Location at)
     }
 }
 
-PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at)
-{
+PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
     const uint8_t space = piton::SpaceOf(position);
     const uint64_t bytes = (uint64_t(len) + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes;
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));

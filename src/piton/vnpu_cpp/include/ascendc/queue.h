@@ -21,8 +21,7 @@ public:
     static constexpr TPosition kPlace = piton::SpaceOf(dst) == VNPU_SPACE_GM ? src : dst;
 
     template <typename T>
-    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location())
-    {
+    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location()) {
         piton::QueueBuffer &buffer = NextFree(at);
         WaitUntilFree(buffer, at);
         buffer.state = piton::BufferState::Occupied;
@@ -30,14 +29,12 @@ public:
         return TensorOf<T>(buffer);
     }
     template <typename T>
-    PITON_API void AllocTensor(LocalTensor<T> &tensor, piton::Location at = piton::Location())
-    {
+    PITON_API void AllocTensor(LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         tensor = AllocTensor<T>(at);
     }
 
     template <typename T>
-    PITON_API void FreeTensor(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
-    {
+    PITON_API void FreeTensor(const LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         piton::QueueBuffer &buffer = BufferOf(tensor, "FreeTensor", at);
         if (buffer.state == piton::BufferState::Free) {
             piton::Fault(VNPU_FAULT_DOUBLE_FREE, "FreeTensor", at, buffer.handle);
@@ -48,25 +45,21 @@ public:
     }
 
     template <typename T>
-    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
-    {
+    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         return Push(tensor, kForward, at);
     }
     template <TPosition srcUserPos, TPosition dstUserPos, typename T>
-    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location())
-    {
+    PITON_API bool EnQue(const LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         return Push(tensor, UserEvent<srcUserPos, dstUserPos>(), at);
     }
 
     template <typename T>
-    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location())
-    {
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) {
         static_assert(!kIsInPlace, "a queue of depth 0 is used in place: call DeQue(tensor)");
         return TensorOf<T>(Pop(kForward, at));
     }
     template <typename T>
-    PITON_API void DeQue(LocalTensor<T> &tensor, piton::Location at = piton::Location())
-    {
+    PITON_API void DeQue(LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         if constexpr (kIsInPlace) {
             TakeInPlace(BufferOf(tensor, "DeQue", at), at);
         } else {
@@ -74,16 +67,14 @@ public:
         }
     }
     template <TPosition srcUserPos, TPosition dstUserPos, typename T>
-    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location())
-    {
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) {
         return TensorOf<T>(Pop(UserEvent<srcUserPos, dstUserPos>(), at));
     }
 
     PITON_API bool VacantInQue() const { return queued_ < depth; }
     PITON_API bool HasTensorInQue() const { return queued_ != 0; }
     PITON_API int32_t GetTensorCountInQue() const { return queued_; }
-    PITON_API bool HasIdleBuffer() const
-    {
+    PITON_API bool HasIdleBuffer() const {
         for (uint32_t i = 0; i < count_; ++i) {
             if (first_[i].state == piton::BufferState::Free) {
                 return true;
@@ -93,16 +84,14 @@ public:
     }
 
     /* Wait for the backward flags of all free buffers. */
-    PITON_API void FreeAllEvent(piton::Location at = piton::Location())
-    {
+    PITON_API void FreeAllEvent(piton::Location at = piton::Location()) {
         for (uint32_t i = 0; i < count_; ++i) {
             pipe_->WaitQueueFlag(kBackward, first_[i].freeId, at);
         }
     }
 
     /* Ours, called by TPipe::InitBuffer. */
-    PITON_API void Attach(TPipe *pipe, piton::QueueBuffer *first, uint32_t count, piton::Location at)
-    {
+    PITON_API void Attach(TPipe *pipe, piton::QueueBuffer *first, uint32_t count, piton::Location at) {
         pipe_ = pipe;
         first_ = first;
         count_ = count;
@@ -127,8 +116,7 @@ private:
                   "no data path between these positions: a queue needs VECIN, VECOUT or a TQueBind of two; scratch memory is a TBuf");
 
     template <TPosition srcUserPos, TPosition dstUserPos>
-    static constexpr HardEvent UserEvent()
-    {
+    static constexpr HardEvent UserEvent() {
         constexpr HardEvent event = piton::EventsOfPath(piton::SpaceOf(srcUserPos), piton::SpaceOf(dstUserPos)).forward;
         static_assert(event != HardEvent::MAX, "EnQue/DeQue: no data path between these positions");
         static_assert(!kIsInPlace, "a queue of depth 0 has fixed events: call EnQue(tensor) and DeQue(tensor)");
@@ -136,14 +124,12 @@ private:
     }
 
     template <typename T>
-    PITON_API LocalTensor<T> TensorOf(piton::QueueBuffer &buffer) const
-    {
+    PITON_API LocalTensor<T> TensorOf(piton::QueueBuffer &buffer) const {
         return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, buffer.bytes / static_cast<uint32_t>(sizeof(T)), &buffer);
     }
 
     template <typename T>
-    PITON_API piton::QueueBuffer &BufferOf(const LocalTensor<T> &tensor, const char *api, piton::Location at) const
-    {
+    PITON_API piton::QueueBuffer &BufferOf(const LocalTensor<T> &tensor, const char *api, piton::Location at) const {
         piton::QueueBuffer *buffer = tensor.Buffer();
         if (buffer == nullptr || buffer < first_ || buffer >= first_ + count_) {
             piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, api, at);
@@ -151,8 +137,7 @@ private:
         return *buffer;
     }
 
-    PITON_API piton::QueueBuffer &NextFree(piton::Location at)
-    {
+    PITON_API piton::QueueBuffer &NextFree(piton::Location at) {
         for (uint32_t tried = 0; tried < count_; ++tried) {
             piton::QueueBuffer &buffer = first_[next_];
             next_ = (next_ + 1) % count_;
@@ -164,8 +149,7 @@ private:
     }
 
     template <typename T>
-    PITON_API bool Push(const LocalTensor<T> &tensor, HardEvent event, piton::Location at)
-    {
+    PITON_API bool Push(const LocalTensor<T> &tensor, HardEvent event, piton::Location at) {
         piton::QueueBuffer &buffer = BufferOf(tensor, "EnQue", at);
         const bool isReady = buffer.state == piton::BufferState::Occupied || buffer.state == piton::BufferState::DeQue;
         if (!isReady) {
@@ -186,8 +170,7 @@ private:
     }
 
     /* The wait is for `event`, as on the chip, even if EnQue has set another one. */
-    PITON_API piton::QueueBuffer &Pop(HardEvent event, piton::Location at)
-    {
+    PITON_API piton::QueueBuffer &Pop(HardEvent event, piton::Location at) {
         if (queued_ == 0) {
             piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
         }
@@ -199,8 +182,7 @@ private:
         return buffer;
     }
 
-    PITON_API void TakeInPlace(piton::QueueBuffer &buffer, piton::Location at)
-    {
+    PITON_API void TakeInPlace(piton::QueueBuffer &buffer, piton::Location at) {
         if (buffer.state != piton::BufferState::EnQue) {
             piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
         }
@@ -208,8 +190,7 @@ private:
         buffer.state = piton::BufferState::DeQue;
     }
 
-    PITON_API void WaitUntilFree(piton::QueueBuffer &buffer, piton::Location at)
-    {
+    PITON_API void WaitUntilFree(piton::QueueBuffer &buffer, piton::Location at) {
         if constexpr (kIsInPlace) {
             piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(kBackward), buffer.freeId, VNPU_F_QUEUE, at);
         } else {
@@ -217,8 +198,7 @@ private:
         }
     }
 
-    PITON_API void SetFreeFlag(piton::QueueBuffer &buffer, piton::Location at)
-    {
+    PITON_API void SetFreeFlag(piton::QueueBuffer &buffer, piton::Location at) {
         if constexpr (kIsInPlace) {
             piton::SubmitFlag(VNPU_OP_SET_FLAG, piton::PipesOf(kBackward), buffer.freeId, VNPU_F_QUEUE, at);
         } else {
@@ -245,37 +225,30 @@ template <TPosition position = TPosition::LCM>
 class TBuf {
 public:
     template <typename T>
-    PITON_API LocalTensor<T> Get(piton::Location at = piton::Location()) const
-    {
+    PITON_API LocalTensor<T> Get(piton::Location at = piton::Location()) const {
         return Window<T>(0, Bytes(at) / static_cast<uint32_t>(sizeof(T)), at);
     }
     template <typename T>
-    PITON_API LocalTensor<T> Get(uint32_t len, piton::Location at = piton::Location()) const
-    {
+    PITON_API LocalTensor<T> Get(uint32_t len, piton::Location at = piton::Location()) const {
         return Window<T>(0, len, at);
     }
     /* `size` in elements, `bufOffset` in bytes. */
     template <typename T>
-    PITON_API LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset, piton::Location at = piton::Location()) const
-    {
+    PITON_API LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset, piton::Location at = piton::Location()) const {
         return Window<T>(bufOffset, size, at);
     }
 
     /* Kept for older kernels: none of them synchronises anything. */
     template <typename T>
-    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location()) const
-    {
+    PITON_API LocalTensor<T> AllocTensor(piton::Location at = piton::Location()) const {
         return Get<T>(at);
     }
     template <typename T>
-    PITON_API void FreeTensor(const LocalTensor<T> &) const
-    {}
+    PITON_API void FreeTensor(const LocalTensor<T> &) const {}
     template <typename T>
-    PITON_API void EnQue(const LocalTensor<T> &) const
-    {}
+    PITON_API void EnQue(const LocalTensor<T> &) const {}
     template <typename T>
-    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) const
-    {
+    PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) const {
         return Get<T>(at);
     }
 
@@ -284,14 +257,12 @@ public:
 
 private:
     template <typename T>
-    PITON_API LocalTensor<T> Window(uint32_t offset, uint32_t elements, piton::Location at) const
-    {
+    PITON_API LocalTensor<T> Window(uint32_t offset, uint32_t elements, piton::Location at) const {
         const uint32_t end = Bytes(at) + buffer_->address;
         return LocalTensor<T>(position, buffer_->address + offset, end, elements, nullptr);
     }
 
-    PITON_API uint32_t Bytes(piton::Location at) const
-    {
+    PITON_API uint32_t Bytes(piton::Location at) const {
         if (buffer_ == nullptr) {
             piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, "TBuf::Get before InitBuffer", at);
         }

@@ -32,35 +32,21 @@ struct Location {
 };
 
 #if defined(PITON_HOST_PASS)
-[[noreturn]] PITON_API void RefuseOnHost(const vnpu_record &record)
-{
+[[noreturn]] PITON_API void RefuseOnHost(const vnpu_record &record) {
     std::fprintf(stderr, "%s:%u: device code called on the host\n", reinterpret_cast<const char *>(record.file), record.line);
     std::abort();
 }
 
-PITON_API void Submit(const vnpu_record &record)
-{
-    RefuseOnHost(record);
-}
+PITON_API void Submit(const vnpu_record &record) { RefuseOnHost(record); }
 
-PITON_API uint64_t Fetch(const vnpu_record &record)
-{
-    RefuseOnHost(record);
-}
+PITON_API uint64_t Fetch(const vnpu_record &record) { RefuseOnHost(record); }
 #else
-PITON_API void Submit(const vnpu_record &record)
-{
-    vnpu_submit(&record);
-}
+PITON_API void Submit(const vnpu_record &record) { vnpu_submit(&record); }
 
-PITON_API uint64_t Fetch(const vnpu_record &record)
-{
-    return vnpu_fetch(&record);
-}
+PITON_API uint64_t Fetch(const vnpu_record &record) { return vnpu_fetch(&record); }
 #endif
 
-PITON_API vnpu_record MakeRecord(uint16_t opcode, uint8_t pipe, Location at)
-{
+PITON_API vnpu_record MakeRecord(uint16_t opcode, uint8_t pipe, Location at) {
     vnpu_record record{};
     record.opcode = opcode;
     record.pipe = pipe;
@@ -70,8 +56,7 @@ PITON_API vnpu_record MakeRecord(uint16_t opcode, uint8_t pipe, Location at)
 }
 
 /* A record whose only content is up to three numbers. */
-PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0, uint32_t second = 0, uint32_t third = 0)
-{
+PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0, uint32_t second = 0, uint32_t third = 0) {
     vnpu_record record = MakeRecord(opcode, VNPU_PIPE_S, at);
     record.p[0] = first;
     record.p[1] = second;
@@ -80,8 +65,7 @@ PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0,
 }
 
 /* Report a misuse and end the launch. `api` is printed as the place's instruction: src0.addr holds its address. */
-[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0)
-{
+[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0) {
     vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
     record.scalar = value;
     record.src0.addr = reinterpret_cast<uint64_t>(api);
@@ -91,8 +75,7 @@ PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0,
 
 /* Argument number `index` (from 0) of `api` has to lie in [low, high]. */
 template <typename Number>
-PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64_t low, int64_t high, Location at)
-{
+PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64_t low, int64_t high, Location at) {
     const bool isTooLarge = std::is_unsigned<Number>::value && static_cast<uint64_t>(value) > static_cast<uint64_t>(INT64_MAX);
     if (isTooLarge || static_cast<int64_t>(value) < low || static_cast<int64_t>(value) > high) {
         Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, static_cast<uint64_t>(value), index);
@@ -108,11 +91,9 @@ struct Narrow {
     uint64_t given;
 
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
-    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value)))
-    {}
+    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {}
 
-    PITON_API T Get(const char *api, uint32_t index, Location at) const
-    {
+    PITON_API T Get(const char *api, uint32_t index, Location at) const {
         if (given > static_cast<uint64_t>(static_cast<T>(-1))) {
             Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, given, index);
         }

@@ -12,57 +12,34 @@
 
 namespace piton {
 
-PITON_API int64_t Ask(uint16_t question, Location at)
-{
-    return static_cast<int64_t>(Fetch(MakeNote(question, at)));
-}
+PITON_API int64_t Ask(uint16_t question, Location at) { return static_cast<int64_t>(Fetch(MakeNote(question, at))); }
 
 }  // namespace piton
 
 namespace AscendC {
 
-PITON_API int64_t GetBlockIdx(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
-}
+PITON_API int64_t GetBlockIdx(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_BLOCK_IDX, at); }
 
-PITON_API int64_t GetBlockNum(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_BLOCK_NUM, at);
-}
+PITON_API int64_t GetBlockNum(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_BLOCK_NUM, at); }
 
-PITON_API int64_t GetSubBlockIdx(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at);
-}
+PITON_API int64_t GetSubBlockIdx(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at); }
 
-PITON_API int64_t GetTaskRatio(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_TASK_RATIO, at);
-}
+PITON_API int64_t GetTaskRatio(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
 
-PITON_API int64_t GetTaskRation(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_TASK_RATIO, at);
-}
+PITON_API int64_t GetTaskRation(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
 
 /* Ticks of the 50 MHz counter. */
-PITON_API int64_t GetSystemCycle(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_SYSTEM_CYCLE, at);
-}
+PITON_API int64_t GetSystemCycle(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_SYSTEM_CYCLE, at); }
 
 /* All vector cores of the launch meet here; waits for every pipe first. */
 template <bool isAIVOnly = true>
-PITON_API void SyncAll(piton::Location at = piton::Location())
-{
+PITON_API void SyncAll(piton::Location at = piton::Location()) {
     static_assert(isAIVOnly, "SyncAll<false> waits for cube cores and hangs in a vector kernel; use SyncAll<true>() or SyncAll()");
     piton::Submit(piton::MakeNote(VNPU_OP_SYNC_ALL, at));
 }
 
 /* For kernels without TPipe: atomics off, normal mode, full mask. */
-PITON_API void InitSocState(piton::Location at = piton::Location())
-{
+PITON_API void InitSocState(piton::Location at = piton::Location()) {
     piton::Submit(piton::MakeNote(VNPU_OP_SET_ATOMIC, at, 0));
     SetMaskNorm(at);
     ResetMask(at);
@@ -71,14 +48,8 @@ PITON_API void InitSocState(piton::Location at = piton::Location())
 }  // namespace AscendC
 
 /* The compiler's own names. */
-PITON_API int64_t get_block_idx(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
-}
+PITON_API int64_t get_block_idx(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_BLOCK_IDX, at); }
 
-PITON_API int64_t get_block_num(piton::Location at = piton::Location())
-{
-    return piton::Ask(VNPU_OP_GET_BLOCK_NUM, at);
-}
+PITON_API int64_t get_block_num(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_BLOCK_NUM, at); }
 
 #endif /* PITON_ASCENDC_SYSTEM_H */

@@ -22,16 +22,14 @@ struct QueueBuffer; /* queue.h */
 
 /* A load or store of the scalar unit. */
 template <typename T>
-PITON_API T LoadScalar(const vnpu_operand &operand, Location at)
-{
+PITON_API T LoadScalar(const vnpu_operand &operand, Location at) {
     vnpu_record record = MakeNote(VNPU_OP_SCALAR_LOAD, at, sizeof(T));
     record.src0 = operand;
     return FromBits<T>(Fetch(record));
 }
 
 template <typename T>
-PITON_API void StoreScalar(const vnpu_operand &operand, T value, Location at)
-{
+PITON_API void StoreScalar(const vnpu_operand &operand, T value, Location at) {
     vnpu_record record = MakeNote(VNPU_OP_SCALAR_STORE, at, sizeof(T));
     record.dst = operand;
     record.scalar = ToBits(value);
@@ -45,8 +43,7 @@ struct Element {
     Location at;
 
     PITON_API operator T() const { return LoadScalar<T>(operand, at); }
-    PITON_API Element &operator=(T value)
-    {
+    PITON_API Element &operator=(T value) {
         StoreScalar<T>(operand, value, at);
         return *this;
     }
@@ -66,16 +63,14 @@ public:
     using PrimType = T;
 
     PITON_API void SetGlobalBuffer(__gm__ T *buffer) { SetGlobalBuffer(buffer, 0); }
-    PITON_API void SetGlobalBuffer(__gm__ T *buffer, uint64_t bufferSize)
-    {
+    PITON_API void SetGlobalBuffer(__gm__ T *buffer, uint64_t bufferSize) {
         base_ = buffer;
         size_ = bufferSize;
     }
     PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return base_ + offset; }
     PITON_API uint64_t GetSize() const { return size_; }
 
-    PITON_API GlobalTensor operator[](const uint64_t offset) const
-    {
+    PITON_API GlobalTensor operator[](const uint64_t offset) const {
         GlobalTensor part = *this;
         part.base_ = base_ + offset;
         part.size_ = size_ > offset ? size_ - offset : 0;
@@ -83,14 +78,10 @@ public:
     }
     PITON_API piton::Element<T> operator()(const uint64_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
     PITON_API T GetValue(const uint64_t offset, piton::Location at = piton::Location()) const { return piton::LoadScalar<T>(At(offset), at); }
-    PITON_API void SetValue(const uint64_t offset, T value, piton::Location at = piton::Location())
-    {
-        piton::StoreScalar<T>(At(offset), value, at);
-    }
+    PITON_API void SetValue(const uint64_t offset, T value, piton::Location at = piton::Location()) { piton::StoreScalar<T>(At(offset), value, at); }
 
     template <CacheRwMode rwMode = CacheRwMode::RW>
-    PITON_API void SetL2CacheHint(CacheMode mode)
-    {
+    PITON_API void SetL2CacheHint(CacheMode mode) {
         cacheMode_ = mode;
     }
 
@@ -99,8 +90,7 @@ public:
     PITON_API uint8_t CopyFlags() const { return cacheMode_ == CacheMode::CACHE_MODE_DISABLE ? VNPU_F_L2_BYPASS : 0; }
 
 private:
-    PITON_API vnpu_operand At(uint64_t offset) const
-    {
+    PITON_API vnpu_operand At(uint64_t offset) const {
         vnpu_operand operand{};
         operand.addr = reinterpret_cast<uint64_t>(base_ + offset);
         operand.limit = piton::kUnbounded;
@@ -122,36 +112,30 @@ public:
     LocalTensor() = default;
 
     /* A statically addressed tensor of `tileSize` elements; not to be mixed with TPipe. */
-    PITON_API LocalTensor(TPosition position, piton::Narrow<uint32_t> addr, piton::Narrow<uint32_t> tileSize,
-                          piton::Location at = piton::Location())
-        : address_(addr.Get("LocalTensor", 1, at)), size_(tileSize.Get("LocalTensor", 2, at)), position_(position)
-    {
+    PITON_API LocalTensor(TPosition position, piton::Narrow<uint32_t> addr, piton::Narrow<uint32_t> tileSize, piton::Location at = piton::Location())
+        : address_(addr.Get("LocalTensor", 1, at)), size_(tileSize.Get("LocalTensor", 2, at)), position_(position) {
         end_ = address_ + size_ * static_cast<uint32_t>(sizeof(T));
     }
 
     /* Ours: a window of `size` elements onto the buffer that ends at `end`. */
     PITON_API LocalTensor(TPosition position, uint32_t address, uint32_t end, uint32_t size, piton::QueueBuffer *buffer)
-        : address_(address), end_(end), size_(size), position_(position), buffer_(buffer)
-    {}
+        : address_(address), end_(end), size_(size), position_(position), buffer_(buffer) {}
 
-    PITON_API LocalTensor operator[](const uint32_t offset) const
-    {
+    PITON_API LocalTensor operator[](const uint32_t offset) const {
         LocalTensor part = *this;
         part.address_ = address_ + offset * static_cast<uint32_t>(sizeof(T));
         part.size_ = size_ > offset ? size_ - offset : 0;
         return part;
     }
     template <typename U>
-    PITON_API LocalTensor<U> ReinterpretCast() const
-    {
+    PITON_API LocalTensor<U> ReinterpretCast() const {
         return LocalTensor<U>(position_, address_, end_, static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U)), buffer_);
     }
 
     PITON_API piton::Element<T> operator()(const uint32_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
     PITON_API T GetValue(const uint32_t index, piton::Location at = piton::Location()) const { return piton::LoadScalar<T>(At(index), at); }
     template <typename S>
-    PITON_API void SetValue(const uint32_t index, const S value, piton::Location at = piton::Location()) const
-    {
+    PITON_API void SetValue(const uint32_t index, const S value, piton::Location at = piton::Location()) const {
         piton::StoreScalar<T>(At(index), static_cast<T>(value), at);
     }
 
@@ -169,8 +153,7 @@ public:
     PITON_API piton::QueueBuffer *Buffer() const { return buffer_; }
 
 private:
-    PITON_API vnpu_operand At(uint32_t offset) const
-    {
+    PITON_API vnpu_operand At(uint32_t offset) const {
         vnpu_operand operand{};
         operand.addr = address_ + uint64_t(offset) * sizeof(T);
         operand.limit = operand.addr < end_ ? static_cast<uint32_t>(end_ - operand.addr) : 0;

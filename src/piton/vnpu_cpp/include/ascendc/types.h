@@ -19,16 +19,14 @@
 namespace piton {
 
 template <typename To, typename From>
-PITON_API To BitCast(From from)
-{
+PITON_API To BitCast(From from) {
     static_assert(sizeof(To) == sizeof(From), "a bit cast keeps the size");
     To to;
     std::memcpy(&to, &from, sizeof to);
     return to;
 }
 
-PITON_API uint16_t RoundToBfloat16(float value)
-{
+PITON_API uint16_t RoundToBfloat16(float value) {
     const uint32_t bits = BitCast<uint32_t>(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
         return static_cast<uint16_t>((bits >> 16) | 0x40u);
@@ -43,8 +41,7 @@ struct bfloat16_t {
 
     bfloat16_t() = default;
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, float>::value>>
-    PITON_API bfloat16_t(Number value) : bits(piton::RoundToBfloat16(static_cast<float>(value)))
-    {}
+    PITON_API bfloat16_t(Number value) : bits(piton::RoundToBfloat16(static_cast<float>(value))) {}
     PITON_API operator float() const { return piton::BitCast<float>(static_cast<uint32_t>(bits) << 16); }
 };
 static_assert(sizeof(bfloat16_t) == 2 && std::is_trivially_copyable<bfloat16_t>::value, "bfloat16_t is two plain bytes");
@@ -54,8 +51,7 @@ using half = _Float16;
 #else
 namespace piton {
 
-PITON_API float WidenHalf(uint16_t bits)
-{
+PITON_API float WidenHalf(uint16_t bits) {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
     const uint32_t magnitude = bits & 0x7fffu;
     if (magnitude >= 0x7c00u) {
@@ -65,8 +61,7 @@ PITON_API float WidenHalf(uint16_t bits)
     return BitCast<float>(sign | (magnitude << 13)) * BitCast<float>(0x77800000u);
 }
 
-PITON_API uint16_t RoundToHalf(float value)
-{
+PITON_API uint16_t RoundToHalf(float value) {
     const uint32_t bits = BitCast<uint32_t>(value);
     const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -89,8 +84,7 @@ struct half {
 
     half() = default;
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, float>::value>>
-    PITON_API half(Number value) : bits(piton::RoundToHalf(static_cast<float>(value)))
-    {}
+    PITON_API half(Number value) : bits(piton::RoundToHalf(static_cast<float>(value))) {}
     PITON_API operator float() const { return piton::WidenHalf(bits); }
 };
 #endif
@@ -101,35 +95,49 @@ namespace piton {
 /* enum vnpu_dtype of an element type; VNPU_DT_NONE for types that no instruction takes. */
 template <typename T>
 constexpr uint8_t kDtype = VNPU_DT_NONE;
-template <> inline constexpr uint8_t kDtype<half> = VNPU_DT_F16;
-template <> inline constexpr uint8_t kDtype<bfloat16_t> = VNPU_DT_BF16;
-template <> inline constexpr uint8_t kDtype<float> = VNPU_DT_F32;
-template <> inline constexpr uint8_t kDtype<double> = VNPU_DT_F64;
-template <> inline constexpr uint8_t kDtype<int8_t> = VNPU_DT_I8;
-template <> inline constexpr uint8_t kDtype<char> = VNPU_DT_I8;
-template <> inline constexpr uint8_t kDtype<uint8_t> = VNPU_DT_U8;
-template <> inline constexpr uint8_t kDtype<int16_t> = VNPU_DT_I16;
-template <> inline constexpr uint8_t kDtype<uint16_t> = VNPU_DT_U16;
-template <> inline constexpr uint8_t kDtype<int32_t> = VNPU_DT_I32;
-template <> inline constexpr uint8_t kDtype<uint32_t> = VNPU_DT_U32;
-template <> inline constexpr uint8_t kDtype<int64_t> = VNPU_DT_I64;
-template <> inline constexpr uint8_t kDtype<long long> = VNPU_DT_I64;
-template <> inline constexpr uint8_t kDtype<uint64_t> = VNPU_DT_U64;
-template <> inline constexpr uint8_t kDtype<unsigned long long> = VNPU_DT_U64;
-template <> inline constexpr uint8_t kDtype<bool> = VNPU_DT_BOOL;
+template <>
+inline constexpr uint8_t kDtype<half> = VNPU_DT_F16;
+template <>
+inline constexpr uint8_t kDtype<bfloat16_t> = VNPU_DT_BF16;
+template <>
+inline constexpr uint8_t kDtype<float> = VNPU_DT_F32;
+template <>
+inline constexpr uint8_t kDtype<double> = VNPU_DT_F64;
+template <>
+inline constexpr uint8_t kDtype<int8_t> = VNPU_DT_I8;
+template <>
+inline constexpr uint8_t kDtype<char> = VNPU_DT_I8;
+template <>
+inline constexpr uint8_t kDtype<uint8_t> = VNPU_DT_U8;
+template <>
+inline constexpr uint8_t kDtype<int16_t> = VNPU_DT_I16;
+template <>
+inline constexpr uint8_t kDtype<uint16_t> = VNPU_DT_U16;
+template <>
+inline constexpr uint8_t kDtype<int32_t> = VNPU_DT_I32;
+template <>
+inline constexpr uint8_t kDtype<uint32_t> = VNPU_DT_U32;
+template <>
+inline constexpr uint8_t kDtype<int64_t> = VNPU_DT_I64;
+template <>
+inline constexpr uint8_t kDtype<long long> = VNPU_DT_I64;
+template <>
+inline constexpr uint8_t kDtype<uint64_t> = VNPU_DT_U64;
+template <>
+inline constexpr uint8_t kDtype<unsigned long long> = VNPU_DT_U64;
+template <>
+inline constexpr uint8_t kDtype<bool> = VNPU_DT_BOOL;
 
 /* The bits of one element, zero-extended, and back: how scalars travel in a record. */
 template <typename T>
-PITON_API uint64_t ToBits(T value)
-{
+PITON_API uint64_t ToBits(T value) {
     uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
 template <typename T>
-PITON_API T FromBits(uint64_t bits)
-{
+PITON_API T FromBits(uint64_t bits) {
     T value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
@@ -139,15 +147,9 @@ PITON_API T FromBits(uint64_t bits)
 
 namespace AscendC {
 
-PITON_API float ToFloat(const bfloat16_t &value)
-{
-    return static_cast<float>(value);
-}
+PITON_API float ToFloat(const bfloat16_t &value) { return static_cast<float>(value); }
 
-PITON_API bfloat16_t ToBfloat16(const float &value)
-{
-    return bfloat16_t(value);
-}
+PITON_API bfloat16_t ToBfloat16(const float &value) { return bfloat16_t(value); }
 
 }  // namespace AscendC
 

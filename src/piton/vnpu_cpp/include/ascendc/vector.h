@@ -36,21 +36,20 @@ constexpr bool kIsBroadcast = kIsOneOf<T, half, bfloat16_t, float, int16_t, uint
 
 /* A static_assert that names the instruction, the type, what is supported and the way out; one line per type since the text has to be a literal. */
 #define PITON_REFUSE_TYPE(api, refused, isSupported, list, advice) \
-    static_assert((isSupported) || !std::is_same<T, refused>::value, \
-                  api " does not support " #refused " on the Ascend 910B; supported: " list ". " advice)
-#define PITON_REQUIRE_TYPE(api, isSupported, list)                                                        \
-    PITON_REFUSE_TYPE(api, bfloat16_t, isSupported, list, "Cast to float first.");                        \
-    PITON_REFUSE_TYPE(api, half, isSupported, list, "Cast to float first.");                              \
-    PITON_REFUSE_TYPE(api, int8_t, isSupported, list, "Cast to half first.");                             \
-    PITON_REFUSE_TYPE(api, uint8_t, isSupported, list, "Cast to half first.");                            \
-    PITON_REFUSE_TYPE(api, int16_t, isSupported, list, "Cast to float first.");                           \
+    static_assert((isSupported) || !std::is_same<T, refused>::value, api " does not support " #refused " on the Ascend 910B; supported: " list ". " advice)
+#define PITON_REQUIRE_TYPE(api, isSupported, list)                                                           \
+    PITON_REFUSE_TYPE(api, bfloat16_t, isSupported, list, "Cast to float first.");                           \
+    PITON_REFUSE_TYPE(api, half, isSupported, list, "Cast to float first.");                                 \
+    PITON_REFUSE_TYPE(api, int8_t, isSupported, list, "Cast to half first.");                                \
+    PITON_REFUSE_TYPE(api, uint8_t, isSupported, list, "Cast to half first.");                               \
+    PITON_REFUSE_TYPE(api, int16_t, isSupported, list, "Cast to float first.");                              \
     PITON_REFUSE_TYPE(api, uint16_t, isSupported, list, "ReinterpretCast to int16_t if the bits allow it."); \
-    PITON_REFUSE_TYPE(api, int32_t, isSupported, list, "Cast to float first.");                           \
+    PITON_REFUSE_TYPE(api, int32_t, isSupported, list, "Cast to float first.");                              \
     PITON_REFUSE_TYPE(api, uint32_t, isSupported, list, "ReinterpretCast to int32_t if the bits allow it."); \
-    PITON_REFUSE_TYPE(api, int64_t, isSupported, list, "Cast to int32_t or float first.");                \
-    PITON_REFUSE_TYPE(api, uint64_t, isSupported, list, "Use a 32-bit type.");                            \
-    PITON_REFUSE_TYPE(api, double, isSupported, list, "Use float.");                                      \
-    PITON_REFUSE_TYPE(api, bool, isSupported, list, "Use a tensor of int8_t and Cast it to half.");       \
+    PITON_REFUSE_TYPE(api, int64_t, isSupported, list, "Cast to int32_t or float first.");                   \
+    PITON_REFUSE_TYPE(api, uint64_t, isSupported, list, "Use a 32-bit type.");                               \
+    PITON_REFUSE_TYPE(api, double, isSupported, list, "Use float.");                                         \
+    PITON_REFUSE_TYPE(api, bool, isSupported, list, "Use a tensor of int8_t and Cast it to half.");          \
     static_assert((isSupported) || kDtype<T> != VNPU_DT_NONE, api ": the tensor's type is no element type; supported: " list)
 
 /* Strides that a dense operand has: block after block, repeat after repeat. */
@@ -58,8 +57,7 @@ constexpr uint16_t kDenseBlk = 1;
 constexpr uint16_t kDenseRep = 8;
 
 template <typename T>
-PITON_API vnpu_operand Strided(const AscendC::LocalTensor<T> &tensor, uint16_t blk, uint16_t rep)
-{
+PITON_API vnpu_operand Strided(const AscendC::LocalTensor<T> &tensor, uint16_t blk, uint16_t rep) {
     vnpu_operand operand = tensor.Operand();
     operand.blk = blk;
     operand.rep = rep;
@@ -67,8 +65,7 @@ PITON_API vnpu_operand Strided(const AscendC::LocalTensor<T> &tensor, uint16_t b
 }
 
 template <typename T>
-PITON_API vnpu_operand Dense(const AscendC::LocalTensor<T> &tensor)
-{
+PITON_API vnpu_operand Dense(const AscendC::LocalTensor<T> &tensor) {
     return Strided(tensor, kDenseBlk, kDenseRep);
 }
 
@@ -82,8 +79,7 @@ struct Extent {
 };
 
 template <typename Number>
-PITON_API Extent CountOf(const char *api, uint32_t index, Number count, Location at)
-{
+PITON_API Extent CountOf(const char *api, uint32_t index, Number count, Location at) {
     RequireRange(api, index, count, 0, INT32_MAX, at);
     Extent extent;
     extent.flags = VNPU_F_COUNT;
@@ -93,8 +89,7 @@ PITON_API Extent CountOf(const char *api, uint32_t index, Number count, Location
 
 /* `index` is the argument number of the mask; the repeats follow it. More lanes than a repeat has count as all of them. */
 template <bool isSetMask>
-PITON_API Extent LanesOf(const char *api, uint32_t index, uint64_t lanes, Narrow<uint8_t> repeats, Location at)
-{
+PITON_API Extent LanesOf(const char *api, uint32_t index, uint64_t lanes, Narrow<uint8_t> repeats, Location at) {
     Extent extent;
     extent.flags = isSetMask ? VNPU_F_SET_MASK : VNPU_F_KEEP_MASK;
     extent.repeats = repeats.Get(api, index + 1, at);
@@ -107,8 +102,7 @@ PITON_API Extent LanesOf(const char *api, uint32_t index, uint64_t lanes, Narrow
 }
 
 template <bool isSetMask>
-PITON_API Extent BitsOf(const char *api, uint32_t index, const uint64_t *mask, Narrow<uint8_t> repeats, Location at)
-{
+PITON_API Extent BitsOf(const char *api, uint32_t index, const uint64_t *mask, Narrow<uint8_t> repeats, Location at) {
     Extent extent;
     extent.flags = isSetMask ? VNPU_F_SET_MASK : VNPU_F_KEEP_MASK;
     extent.repeats = repeats.Get(api, index + 1, at);
@@ -118,8 +112,7 @@ PITON_API Extent BitsOf(const char *api, uint32_t index, const uint64_t *mask, N
     return extent;
 }
 
-PITON_API vnpu_record VectorRecord(uint16_t opcode, const vnpu_operand &dst, const Extent &extent, Location at)
-{
+PITON_API vnpu_record VectorRecord(uint16_t opcode, const vnpu_operand &dst, const Extent &extent, Location at) {
     vnpu_record record = MakeNote(opcode, at, extent.repeats, extent.lanes, extent.isContiguous);
     record.pipe = VNPU_PIPE_V;
     record.flags = extent.flags;

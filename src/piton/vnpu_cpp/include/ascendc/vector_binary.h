@@ -12,9 +12,8 @@
 namespace piton {
 
 template <typename T>
-PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src0,
-                            const AscendC::LocalTensor<T> &src1, const Extent &extent, const AscendC::BinaryRepeatParams &strides, Location at)
-{
+PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src0, const AscendC::LocalTensor<T> &src1,
+                            const Extent &extent, const AscendC::BinaryRepeatParams &strides, Location at) {
     vnpu_record record = VectorRecord(opcode, Strided(dst, strides.dstBlkStride, strides.dstRepStride), extent, at);
     record.src0 = Strided(src0, strides.src0BlkStride, strides.src0RepStride);
     record.src1 = Strided(src1, strides.src1BlkStride, strides.src1RepStride);
@@ -23,32 +22,29 @@ PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 
 }  // namespace piton
 
-#define PITON_BINARY(Name, opcode, isSupported, list)                                                                                          \
-    namespace AscendC {                                                                                                                        \
-    template <typename T, bool isSetMask = true>                                                                                               \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],              \
-                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
-    {                                                                                                                                          \
-        using piton::kDtype;                                                                                                                   \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                          \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);              \
-    }                                                                                                                                          \
-    template <typename T, bool isSetMask = true>                                                                                               \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask,                      \
-                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
-    {                                                                                                                                          \
-        using piton::kDtype;                                                                                                                   \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                          \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);             \
-    }                                                                                                                                          \
-    template <typename T>                                                                                                                      \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count,               \
-                        piton::Location at = piton::Location())                                                                                \
-    {                                                                                                                                          \
-        using piton::kDtype;                                                                                                                   \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                          \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                           \
-    }                                                                                                                                          \
+#define PITON_BINARY(Name, opcode, isSupported, list)                                                                                              \
+    namespace AscendC {                                                                                                                            \
+    template <typename T, bool isSetMask = true>                                                                                                   \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],                  \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        using piton::kDtype;                                                                                                                       \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                  \
+    }                                                                                                                                              \
+    template <typename T, bool isSetMask = true>                                                                                                   \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask,                          \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        using piton::kDtype;                                                                                                                       \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                 \
+    }                                                                                                                                              \
+    template <typename T>                                                                                                                          \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count,                   \
+                        piton::Location at = piton::Location()) {                                                                                  \
+        using piton::kDtype;                                                                                                                       \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                               \
+    }                                                                                                                                              \
     }
 
 PITON_BINARY(Add, VNPU_OP_ADD, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t")

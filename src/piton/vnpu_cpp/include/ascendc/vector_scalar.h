@@ -12,9 +12,8 @@
 namespace piton {
 
 template <typename T>
-PITON_API void SubmitScalar(uint16_t opcode, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const T &scalar,
-                            const Extent &extent, const AscendC::UnaryRepeatParams &strides, Location at)
-{
+PITON_API void SubmitScalar(uint16_t opcode, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const T &scalar, const Extent &extent,
+                            const AscendC::UnaryRepeatParams &strides, Location at) {
     vnpu_record record = VectorRecord(opcode, Strided(dst, strides.dstBlkStride, strides.dstRepStride), extent, at);
     record.src0 = Strided(src, strides.srcBlkStride, strides.srcRepStride);
     record.scalar = ToBits(scalar);
@@ -23,32 +22,29 @@ PITON_API void SubmitScalar(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 
 }  // namespace piton
 
-#define PITON_SCALAR(Name, opcode)                                                                                                           \
-    namespace AscendC {                                                                                                                      \
-    template <typename T, bool isSetMask = true>                                                                                             \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const uint64_t mask[],                   \
-                        const piton::Narrow<uint8_t> repeatTime, const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
-    {                                                                                                                                        \
-        using piton::kDtype;                                                                                                                 \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                 \
-        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);      \
-    }                                                                                                                                        \
-    template <typename T, bool isSetMask = true>                                                                                             \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, uint64_t mask,                           \
-                        const piton::Narrow<uint8_t> repeatTime, const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location()) \
-    {                                                                                                                                        \
-        using piton::kDtype;                                                                                                                 \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                 \
-        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);     \
-    }                                                                                                                                        \
-    template <typename T, bool isSetMask = true>                                                                                             \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const int32_t &count,                    \
-                        piton::Location at = piton::Location())                                                                              \
-    {                                                                                                                                        \
-        using piton::kDtype;                                                                                                                 \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                 \
-        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::CountOf(#Name, 3, count, at), UnaryRepeatParams(), at);                    \
-    }                                                                                                                                        \
+#define PITON_SCALAR(Name, opcode)                                                                                                                          \
+    namespace AscendC {                                                                                                                                     \
+    template <typename T, bool isSetMask = true>                                                                                                            \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const uint64_t mask[],                                  \
+                        const piton::Narrow<uint8_t> repeatTime, const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {           \
+        using piton::kDtype;                                                                                                                                \
+        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                                \
+        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                     \
+    }                                                                                                                                                       \
+    template <typename T, bool isSetMask = true>                                                                                                            \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, uint64_t mask, const piton::Narrow<uint8_t> repeatTime, \
+                        const UnaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {                                                    \
+        using piton::kDtype;                                                                                                                                \
+        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                                \
+        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                    \
+    }                                                                                                                                                       \
+    template <typename T, bool isSetMask = true>                                                                                                            \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const int32_t &count,                                   \
+                        piton::Location at = piton::Location()) {                                                                                           \
+        using piton::kDtype;                                                                                                                                \
+        PITON_REQUIRE_TYPE(#Name, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t");                                                                \
+        piton::SubmitScalar(opcode, dst, src, scalarValue, piton::CountOf(#Name, 3, count, at), UnaryRepeatParams(), at);                                   \
+    }                                                                                                                                                       \
     }
 
 PITON_SCALAR(Adds, VNPU_OP_ADDS)

@@ -132,17 +132,17 @@ enum vnpu_opcode {
     VNPU_OP_CROSS_SET = 260,
     VNPU_OP_CROSS_WAIT = 261,
     /* state registers, ordered by hardware with other instructions */
-    VNPU_OP_SET_MASK = 288,        /* mask[0..1] */
-    VNPU_OP_SET_MASK_MODE = 289,   /* p[0] = 0 normal, 1 counter */
-    VNPU_OP_SET_ATOMIC = 290,      /* p[0] = 0 none, 1 add, 2 max, 3 min; dst.dtype */
-    VNPU_OP_SET_PAD_VALUE = 291,   /* scalar */
+    VNPU_OP_SET_MASK = 288,      /* mask[0..1] */
+    VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
+    VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min; dst.dtype */
+    VNPU_OP_SET_PAD_VALUE = 291, /* scalar */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
-    VNPU_OP_BUFFER_INIT = 320,     /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
-    VNPU_OP_BUFFER_ACQUIRE = 321,  /* p[0] = buffer handle */
-    VNPU_OP_BUFFER_RELEASE = 322,  /* p[0] = buffer handle */
-    VNPU_OP_PIPE_BEGIN = 323,      /* TPipe constructed or Reset */
-    VNPU_OP_PIPE_END = 324,        /* TPipe destroyed */
-    VNPU_OP_FAULT = 325,           /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
+    VNPU_OP_BUFFER_INIT = 320,    /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
+    VNPU_OP_BUFFER_ACQUIRE = 321, /* p[0] = buffer handle */
+    VNPU_OP_BUFFER_RELEASE = 322, /* p[0] = buffer handle */
+    VNPU_OP_PIPE_BEGIN = 323,     /* TPipe constructed or Reset */
+    VNPU_OP_PIPE_END = 324,       /* TPipe destroyed */
+    VNPU_OP_FAULT = 325,          /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,
     VNPU_OP_GET_BLOCK_NUM = 353,
@@ -154,15 +154,15 @@ enum vnpu_opcode {
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
 enum vnpu_fault {
-    VNPU_FAULT_UB_OVERFLOW = 1,     /* scalar = bytes asked for in all, p[1] = capacity */
-    VNPU_FAULT_BUFFER_LIMIT = 2,    /* p[1] = buffers asked for, p[2] = limit */
-    VNPU_FAULT_QUEUE_EMPTY = 3,     /* AllocTensor with every buffer in use: waits for ever; p[1] = buffers */
-    VNPU_FAULT_QUEUE_FULL = 4,      /* more EnQue than depth; p[1] = depth */
-    VNPU_FAULT_NOTHING_QUEUED = 5,  /* DeQue of an empty queue: waits for ever */
-    VNPU_FAULT_DOUBLE_FREE = 6,     /* FreeTensor of a free buffer */
-    VNPU_FAULT_FOREIGN_TENSOR = 7,  /* a tensor that does not belong to the queue */
-    VNPU_FAULT_NO_EVENT_ID = 8,     /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
-    VNPU_FAULT_BAD_ARGUMENT = 9     /* an argument outside the documented range; p[1] = argument index, scalar = value */
+    VNPU_FAULT_UB_OVERFLOW = 1,    /* scalar = bytes asked for in all, p[1] = capacity */
+    VNPU_FAULT_BUFFER_LIMIT = 2,   /* p[1] = buffers asked for, p[2] = limit */
+    VNPU_FAULT_QUEUE_EMPTY = 3,    /* AllocTensor with every buffer in use: waits for ever; p[1] = buffers */
+    VNPU_FAULT_QUEUE_FULL = 4,     /* more EnQue than depth; p[1] = depth */
+    VNPU_FAULT_NOTHING_QUEUED = 5, /* DeQue of an empty queue: waits for ever */
+    VNPU_FAULT_DOUBLE_FREE = 6,    /* FreeTensor of a free buffer */
+    VNPU_FAULT_FOREIGN_TENSOR = 7, /* a tensor that does not belong to the queue */
+    VNPU_FAULT_NO_EVENT_ID = 8,    /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
+    VNPU_FAULT_BAD_ARGUMENT = 9    /* an argument outside the documented range; p[1] = argument index, scalar = value */
 };
 
 /* Flags of a record. */
@@ -185,7 +185,7 @@ struct vnpu_operand {
 
 struct vnpu_record {
     uint16_t opcode;
-    uint8_t pipe;  /* the pipe it executes on */
+    uint8_t pipe; /* the pipe it executes on */
     uint8_t flags;
     uint32_t line; /* of the API call in the kernel's source */
     uint64_t file; /* address of a NUL-terminated path */
@@ -210,8 +210,8 @@ enum vnpu_core_kind { VNPU_CORE_AIV = 0, VNPU_CORE_AIC = 1, VNPU_CORE_MIX_1_1 = 
 struct vnpu_kernel {
     uint32_t abi_version;
     uint32_t core_kind;
-    const char *name;       /* key shared by the host and the device pass */
-    const char *title;      /* for people */
+    const char *name;  /* key shared by the host and the device pass */
+    const char *title; /* for people */
     uint32_t argument_bytes;
     uint32_t reserved;
     void (*entry)(const void *arguments); /* unpacks the argument block and runs the kernel for the current core */

@@ -41,11 +41,9 @@ constexpr uint32_t kMaxBlocks = 65535; /* blocks of one launch, documentation of
 /* Where the parameters lie in the argument block: in order, each at its natural alignment. */
 template <typename... P>
 struct ArgumentBlock {
-    static_assert((std::is_trivially_copyable<P>::value && ...),
-                  "a kernel's parameters have to be trivially copyable: pointers, numbers or plain structures");
+    static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's parameters have to be trivially copyable: pointers, numbers or plain structures");
 
-    static constexpr uint32_t OffsetOf(std::size_t index)
-    {
+    static constexpr uint32_t OffsetOf(std::size_t index) {
         constexpr std::size_t sizes[] = {sizeof(P)..., 1};
         constexpr std::size_t aligns[] = {alignof(P)..., 1};
         std::size_t offset = 0;
@@ -60,20 +58,17 @@ struct ArgumentBlock {
     static constexpr uint32_t kBytes = OffsetOf(sizeof...(P));
 
     template <typename T>
-    PITON_API static T Load(const void *block, uint32_t offset)
-    {
+    PITON_API static T Load(const void *block, uint32_t offset) {
         std::remove_const_t<T> value;
         std::memcpy(&value, static_cast<const char *>(block) + offset, sizeof value);
         return value;
     }
     template <std::size_t... I>
-    PITON_API static void Call(void (*kernel)(P...), const void *block, std::index_sequence<I...>)
-    {
+    PITON_API static void Call(void (*kernel)(P...), const void *block, std::index_sequence<I...>) {
         kernel(Load<P>(block, OffsetOf(I))...);
     }
     template <std::size_t... I>
-    PITON_API static void Store(unsigned char *block, std::index_sequence<I...>, const P &...values)
-    {
+    PITON_API static void Store(unsigned char *block, std::index_sequence<I...>, const P &...values) {
         (std::memcpy(block + OffsetOf(I), &values, sizeof values), ...);
     }
 };
@@ -89,18 +84,15 @@ template <typename Unit, typename... P, void (*kernel)(P...)>
 class Launch<Unit, void (*)(P...), kernel> {
 public:
     template <typename L2>
-    Launch(int64_t blocks, const L2 &, const void *stream) : blocks_(blocks), stream_(stream)
-    {
+    Launch(int64_t blocks, const L2 &, const void *stream) : blocks_(blocks), stream_(stream) {
 #if !defined(PITON_HOST_PASS)
         (void)&registrar_;
 #endif
     }
     template <typename L2, typename Reserved>
-    Launch(int64_t blocks, const L2 &l2, const Reserved &, const void *stream) : Launch(blocks, l2, stream)
-    {}
+    Launch(int64_t blocks, const L2 &l2, const Reserved &, const void *stream) : Launch(blocks, l2, stream) {}
 
-    void operator()(P... arguments) const
-    {
+    void operator()(P... arguments) const {
 #if defined(PITON_HOST_PASS)
         if (blocks_ < 1 || blocks_ > static_cast<int64_t>(kMaxBlocks)) {
             const std::string limits = "1 to " + std::to_string(kMaxBlocks) + " are possible";
@@ -117,15 +109,13 @@ public:
 #endif
     }
 
-    static const std::string &Name()
-    {
+    static const std::string &Name() {
         static const std::string name = std::string(Unit::Name()) + ": " + Title();
         return name;
     }
 
     /* The kernel with its template arguments. */
-    static const std::string &Title()
-    {
+    static const std::string &Title() {
         static const std::string title = KernelIn(Pretty());
         return title;
     }
@@ -135,8 +125,7 @@ private:
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
 
-    static std::string KernelIn(const std::string &text)
-    {
+    static std::string KernelIn(const std::string &text) {
         static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
         const std::size_t begin = text.rfind(label) + label.size();
         return text.substr(begin, text.size() - begin - 1);
@@ -145,8 +134,7 @@ private:
 #if !defined(PITON_HOST_PASS)
     PITON_API static void Run(const void *arguments) { Block::Call(kernel, arguments, std::index_sequence_for<P...>()); }
 
-    static const vnpu_kernel &Description()
-    {
+    static const vnpu_kernel &Description() {
         static const vnpu_kernel description = {VNPU_ABI_VERSION, VNPU_CORE_AIV, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run};
         return description;
     }

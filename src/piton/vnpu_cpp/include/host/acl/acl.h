@@ -19,14 +19,8 @@ typedef int aclError;
 static const aclError ACL_SUCCESS = 0;
 static const aclError ACL_ERROR_NONE = 0;
 
-inline aclError aclrtSynchronizeStream(aclrtStream)
-{
-    return ACL_SUCCESS;
-}
+inline aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
 
-inline aclError aclrtSynchronizeDevice()
-{
-    return ACL_SUCCESS;
-}
+inline aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
 
 #endif /* PITON_HOST_ACL_H */

@@ -29,15 +29,13 @@ public:
     SocVersion GetSocVersion() const { return SocVersion::ASCEND910B; }
 
     /* Bytes of one core's memory (L2: of the chip); 0 for memories that are not modelled. */
-    void GetCoreMemSize(const CoreMemType &memory, uint64_t &size) const
-    {
+    void GetCoreMemSize(const CoreMemType &memory, uint64_t &size) const {
         const int64_t question = QuestionFor(memory);
         size = question < 0 ? 0 : Ask(static_cast<uint32_t>(question));
     }
 
     uint32_t GetLibApiWorkSpaceSize() const { return 16u << 20; /* the documented system workspace of the 910B, 16 MiB */ }
-    uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const
-    {
+    uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const {
         /* A mixed block takes one cube core and its vector cores together. */
         if (aicCoreNum == 0 || aivCoreNum == 0 || aicCoreNum > aivCoreNum) {
             return sliceNum;
@@ -47,22 +45,28 @@ public:
     }
 
 private:
-    static int64_t QuestionFor(CoreMemType memory)
-    {
+    static int64_t QuestionFor(CoreMemType memory) {
         switch (memory) {
-            case CoreMemType::UB: return PITON_PLATFORM_UB_BYTES;
-            case CoreMemType::L1: return PITON_PLATFORM_L1_BYTES;
-            case CoreMemType::L0_A: return PITON_PLATFORM_L0A_BYTES;
-            case CoreMemType::L0_B: return PITON_PLATFORM_L0B_BYTES;
-            case CoreMemType::L0_C: return PITON_PLATFORM_L0C_BYTES;
-            case CoreMemType::BT: return PITON_PLATFORM_BT_BYTES;
-            case CoreMemType::L2: return PITON_PLATFORM_L2_BYTES;
-            default: return -1;
+            case CoreMemType::UB:
+                return PITON_PLATFORM_UB_BYTES;
+            case CoreMemType::L1:
+                return PITON_PLATFORM_L1_BYTES;
+            case CoreMemType::L0_A:
+                return PITON_PLATFORM_L0A_BYTES;
+            case CoreMemType::L0_B:
+                return PITON_PLATFORM_L0B_BYTES;
+            case CoreMemType::L0_C:
+                return PITON_PLATFORM_L0C_BYTES;
+            case CoreMemType::BT:
+                return PITON_PLATFORM_BT_BYTES;
+            case CoreMemType::L2:
+                return PITON_PLATFORM_L2_BYTES;
+            default:
+                return -1;
         }
     }
 
-    static uint64_t Ask(uint32_t what)
-    {
+    static uint64_t Ask(uint32_t what) {
 #if defined(PITON_DEVICE_PASS)
         return what * 0;
 #else
@@ -73,8 +77,7 @@ private:
 
 class PlatformAscendCManager {
 public:
-    static PlatformAscendC *GetInstance()
-    {
+    static PlatformAscendC *GetInstance() {
         static PlatformAscendC platform;
         return &platform;
     }

@@ -21,8 +21,7 @@ class OpCommand {
 public:
     using PROCESS_FUNC = std::function<int()>;
 
-    static void RunOpApi(const std::string &name, PROCESS_FUNC call, bool = false)
-    {
+    static void RunOpApi(const std::string &name, PROCESS_FUNC call, bool = false) {
         const int result = call();
         if (result != 0) {
             throw std::runtime_error("operator " + name + ": its launch returned " + std::to_string(result));

@@ -28,15 +28,9 @@ private:
     c10::DeviceIndex device_;
 };
 
-inline NPUStream getCurrentNPUStream(c10::DeviceIndex device = 0)
-{
-    return NPUStream(device < 0 ? 0 : device);
-}
+inline NPUStream getCurrentNPUStream(c10::DeviceIndex device = 0) { return NPUStream(device < 0 ? 0 : device); }
 
-inline NPUStream getDefaultNPUStream(c10::DeviceIndex device = 0)
-{
-    return NPUStream(device < 0 ? 0 : device);
-}
+inline NPUStream getDefaultNPUStream(c10::DeviceIndex device = 0) { return NPUStream(device < 0 ? 0 : device); }
 
 }  // namespace c10_npu
 
