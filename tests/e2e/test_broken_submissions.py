@@ -20,9 +20,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_suite(tmp_path_factory.mktemp("suite") / "small", SMALL_CASES)
 
 
-def run_eval(submission: Path, suite: Path, out: Path) -> tuple[int, str, dict[str, Any]]:
+def run_eval(submission: Path, suite: Path, out: Path, *options: str) -> tuple[int, str, dict[str, Any]]:
     """Exit status, printed text and report of `piton eval`."""
-    command = [sys.executable, "-m", "piton.cli.main", "eval", str(submission), "--suite", str(suite), "--trust", "--out", str(out)]
+    command = [sys.executable, "-m", "piton.cli.main", "eval", str(submission), "--suite", str(suite), "--trust", "--out", str(out), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     report = out / "report.json"
     assert report.is_file(), done.stdout + done.stderr
@@ -57,6 +57,14 @@ def test_the_unbroken_submission_passes_the_same_cases(suite: Path, tmp_path: Pa
     assert {case["outcome"]["verdict"] for case in cases_of(report).values()} == {"passed"}, text
     assert status == 0
     assert all(case["findings"] == [] or "missing_sync" not in json.dumps(case["findings"]) for case in cases_of(report).values())
+
+
+def test_without_auto_sync_what_relied_on_it_is_a_hazard(suite: Path, tmp_path: Path) -> None:
+    status, text, report = run_eval(write_submission(tmp_path / "whole", ()), suite, tmp_path / "run", "--no-auto-sync")
+    causes = {name: case["outcome"]["cause"] for name, case in cases_of(report).items()}
+    assert causes == {"1": "none", "2": "missing_sync", "3": "missing_sync"}, text  # float32 with scale 1 is one instruction, the others depend on a Cast
+    assert status == 1
+    assert report["auto_sync"] is False
 
 
 def test_the_six_broken_submissions_have_six_different_verdicts_and_causes() -> None:

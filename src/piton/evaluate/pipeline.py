@@ -17,6 +17,7 @@ from piton.core.errors import TargetUnavailableError
 from piton.core.execution import Build
 from piton.core.protocols import Runner, Target
 from piton.core.report import CaseResult, Report
+from piton.core.submission import Submission
 from piton.core.suite import Suite
 from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, score_profile, submission_name
@@ -108,12 +109,17 @@ def open_journal(subject: Subject) -> Journal:
     return Journal(Path(request.run_dir) / NAME, digest(identity), is_resumed=request.is_resumed)
 
 
+def effective_submission(subject: Subject) -> Submission:
+    """The submission as it is built and run: with the auto-sync that holds for this evaluation."""
+    auto_sync = effective_auto_sync(subject.submission, subject.request)
+    manifest = subject.submission.manifest.model_copy(update={"auto_sync": auto_sync})
+    return subject.submission.model_copy(update={"manifest": manifest})
+
+
 def build_all(place: Workplace, subject: Subject) -> dict[str, Build]:
     """Build every selected operator, in order; by operator name."""
     refusals = find_refusals(subject.submission)
-    auto_sync = effective_auto_sync(subject.submission, subject.request)
-    manifest = subject.submission.manifest.model_copy(update={"auto_sync": auto_sync})
-    submission = subject.submission.model_copy(update={"manifest": manifest})
+    submission = effective_submission(subject)
     return {member.operator.name: build_operator(place, submission, member.operator, refusals) for member in subject.selection.members}
 
 
@@ -154,7 +160,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         place.events(CaseFinished(result))
 
     with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
-        shared = Evaluation(subject.request, place, subject.submission, goldens, anchors, guard, keep)
+        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep)
         results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
