@@ -177,6 +177,11 @@ def test_an_operator_without_formula_has_no_t_hw() -> None:
     assert t_hw(unknown, exp_case(10, DType.FLOAT32), CHIP) is None
 
 
+def test_an_operator_of_our_name_with_other_attributes_has_no_t_hw() -> None:
+    foreign = operator("exp").model_copy(update={"attributes": ()})
+    assert t_hw(foreign, case_of("exp", (10,), DType.FLOAT32, {}), CHIP) is None
+
+
 def anchor_from(provenance: Provenance) -> Anchor:
     return Anchor(kind=AnchorKind.T_BASELINE, value_us=2.0, provenance=provenance, method="test")
 

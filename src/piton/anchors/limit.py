@@ -20,9 +20,13 @@ _FORMULAS = {
 }
 
 
+_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}}
+"""What a formula reads; an operator of another suite may share the name and not the meaning."""
+
+
 def has_formula(operator: Operator) -> bool:
-    """True when T_HW of this operator can be computed."""
-    return operator.name in _FORMULAS
+    """True when T_HW of this operator can be computed: it has our name and our attributes."""
+    return operator.name in _FORMULAS and _ATTRIBUTES[operator.name] == {attribute.name for attribute in operator.attributes}
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:

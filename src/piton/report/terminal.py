@@ -53,8 +53,8 @@ def _table(item: OperatorResult, found: Columns) -> Table:
     table.add_column("size")
     table.add_column("verdict", overflow="fold")
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name.replace(" us, ", "\nus, ")), justify="right", overflow="fold")
-    table.add_column("limit of\nroof / kernel")
+        table.add_column(escape(name.replace(" us, ", "\nus ")), justify="right", overflow="fold")
+    table.add_column("limit of\nroof/kernel")
     for line in (row(case, found) for case in listed(item)):
         style = "green" if line.is_good else "red"
         table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
