@@ -10,6 +10,7 @@ import typer
 
 import piton
 from piton.core.errors import PitonError
+from piton.core.visible import visible
 
 PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses: all cases passed; some did not; wrong use; the target or this machine lacks something; stopped by the user."""
@@ -107,7 +108,7 @@ def run() -> None:
     try:
         app()
     except PitonError as error:
-        typer.echo(f"piton: {error}", err=True)
+        typer.echo(f"piton: {visible(str(error))}", err=True)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         typer.echo("piton: stopped", err=True)

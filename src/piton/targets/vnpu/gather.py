@@ -50,8 +50,16 @@ def how_the_device_ended(words: LastWords | None) -> Outcome:
     if words.is_raw_store:
         text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue"
         return outcome(Cause.RAW_GM_STORE, text, fault_address=f"{words.address:#x}", kernel=words.kernel)
-    text = f"device code was ended by {signal.Signals(words.signal).name}{where} at address {words.address:#x}"
+    text = f"device code was ended by {_signal_name(words.signal)}{where} at address {words.address:#x}"
     return outcome(Cause.DEVICE_SIGNAL, text, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
+
+
+def _signal_name(number: int) -> str:
+    """Device code can write a dying process's last words too, with any number in them."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _modified(log: CallLog) -> list[Outcome]:

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,6 +23,10 @@ _TEXT = 2000
 """Characters kept of any text that comes from a host process."""
 
 
+Extent = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+"""A number that torch itself can hold."""
+
+
 class OutputClaim(BaseModel):
     """What the host process says about one value that the operator returned."""
 
@@ -32,9 +36,9 @@ class OutputClaim(BaseModel):
     """Exactly torch.Tensor, without attributes of its own."""
     device: str = Field(default="", max_length=40)
     dtype: str = Field(default="", max_length=40)
-    shape: list[int] = Field(default_factory=list, max_length=64)
-    strides: list[int] = Field(default_factory=list, max_length=64)
-    address: int = 0
+    shape: list[Extent] = Field(default_factory=list, max_length=64)
+    strides: list[Extent] = Field(default_factory=list, max_length=64)
+    address: int = Field(default=0, ge=0, lt=2**64)
     """Device address of the first element."""
 
 
@@ -43,11 +47,11 @@ class Failure(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
     phase: Literal["import", "lookup", "call"]
-    type_name: str
-    message: str
-    file: str = ""
-    line: int = Field(default=0, ge=0)
-    function: str = ""
+    type_name: str = Field(max_length=_TEXT)
+    message: str = Field(max_length=_TEXT)
+    file: str = Field(default="", max_length=_TEXT)
+    line: int = Field(default=0, ge=0, lt=2**31)
+    function: str = Field(default="", max_length=_TEXT)
 
 
 class HostReply(BaseModel):
@@ -111,7 +115,8 @@ class HostProcess:
         self._counter += 1
         try:
             wire.send_json(self._channel, {"id": self._counter, "arguments": arguments})
-            return self._read(wire.receive_json(self._channel, deadline_s))
+            body = wire.receive_json(self._channel, deadline_s)
+            return self._illegal("more than one reply") if wire.has_more(self._channel) else self._read(body)
         except wire.ChannelClosedError:
             return self._ended()
         except wire.ChannelTimeoutError:

@@ -18,7 +18,7 @@ from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.verdict import Cause, outcome
 from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
-from piton.targets.vnpu.device_process import DeviceBusyError, DeviceGoneError, DeviceProcess, DeviceProgram
+from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
 from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
@@ -80,11 +80,16 @@ class VnpuSession:
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call)
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = not result.failures and not log.is_cut
+            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone.words),))
+        except DeviceForgedError as forged:
+            execution = Execution(outcomes=(outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}"),))
         except DeviceBusyError:
-            raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action="raise the deadline or lower the budget") from None
+            if self._device is None or not self._device.is_asleep():
+                action = "raise the deadline or lower the budget"
+                raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action=action) from None
+            execution = Execution(outcomes=(outcome(Cause.DEVICE_BUDGET, "device code waits for ever instead of computing"),))
         finally:
             if not is_reusable:
                 self._stop()
