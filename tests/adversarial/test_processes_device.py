@@ -73,6 +73,7 @@ def test_a_kernel_that_ends_the_device_costs_that_case_only(make: Make, kernel: 
         ("forge_half_death", Cause.PROTOCOL_VIOLATION),
         ("forge_log", Cause.PROTOCOL_VIOLATION),
         ("forge_kind", Cause.PROTOCOL_VIOLATION),
+        ("forge_refusal", Cause.PROTOCOL_VIOLATION),
     ],
 )
 def test_what_device_code_sends_in_the_engines_name_is_a_verdict(make: Make, kernel: str, cause: Cause) -> None:

@@ -128,6 +128,14 @@ def test_a_forged_reply_is_a_verdict_and_costs_that_case_only(make: Make, lies: 
     assert rig.call(1024).outcomes == ()
 
 
+def test_a_reply_to_a_request_that_is_still_to_come_is_not_heard(make: Make) -> None:
+    early = "import threading\ndef later():\n    time.sleep(0.2)\n    os.write(3, struct.pack('<I', 9) + b'{\"id\": 2}')\n"
+    rig = make(early + "def op(x):\n    if x.numel() == 4096: threading.Thread(target=later).start()\n    return filled(x)")
+    assert rig.call(4096).outcomes == ()
+    time.sleep(0.6)
+    assert rig.call(1024).outcomes == ()
+
+
 def test_a_message_that_json_cannot_carry_is_still_an_exception(make: Make) -> None:
     assert causes(make("def op(x): raise ValueError(chr(0xd800) + 'x')").call()) == {Cause.HOST_EXCEPTION}
 

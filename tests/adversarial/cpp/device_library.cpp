@@ -43,6 +43,7 @@ void forge(uint32_t kind, uint32_t bytes) {
 void forge_death(const void *) { forge(96, 17); }
 void forge_half_death(const void *) { forge(96, 3); }
 void forge_log(const void *) { forge(65, 9); }
+void forge_refusal(const void *) { forge(66, 8); }
 void forge_kind(const void *) { forge(12345, 0); }
 
 struct Registration {
@@ -62,6 +63,7 @@ const Registration kernels[] = {{"fill", fill},
                                 {"forge_half_death", forge_half_death},
                                 {"forge_log", forge_log},
                                 {"forge_kind", forge_kind},
+                                {"forge_refusal", forge_refusal},
                                 {"large_block", fill, 5000}};
 
 }  // namespace

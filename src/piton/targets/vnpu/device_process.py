@@ -134,6 +134,8 @@ class DeviceProcess:
         except wire.ChannelClosedError:
             pass  # its last words may still be waiting to be read
         answer, content = self._receive(timeout_s)
+        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE):
+            raise DeviceForgedError(f"a refusal of {kind.name.lower()}")
         if answer == Type.REFUSED:
             raise EvaluatorError("the device process refused a request", found=content[4:].decode(errors="replace"), where=kind.name.lower())
         return content

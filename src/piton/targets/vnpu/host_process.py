@@ -124,6 +124,10 @@ class HostProcess:
         except wire.IllegalMessageError as error:
             return self._illegal(str(error))
 
+    def has_spoken(self) -> bool:
+        """True when it sent something that nobody asked for, such as a reply to a request that is still to come."""
+        return wire.has_more(self._channel)
+
     def close(self) -> ProcessResult:
         """End the process and everything it started."""
         self._channel.close()

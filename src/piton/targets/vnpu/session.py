@@ -101,7 +101,9 @@ class VnpuSession:
         self._arena.close()
 
     def _running(self) -> tuple[DeviceProcess, HostProcess]:
-        """Both processes, started if they are not there."""
+        """Both processes, started if they are not there; a host process that has spoken without being asked is replaced."""
+        if self._host is not None and self._host.has_spoken():
+            self._stop()
         if self._device is None or self._host is None:
             host_end, device_end = socket.socketpair()
             with host_end, device_end:
