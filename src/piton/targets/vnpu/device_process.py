@@ -29,6 +29,8 @@ class LastWords:
     address: int
     is_raw_store: bool
     kernel: str
+    code: tuple[int, ...] = ()
+    """Offsets in the device library, innermost call first."""
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,9 @@ def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner) -> Run
 
 
 def _last_words(body: bytes) -> LastWords:
-    signal, address, is_raw_store, length = _unpacked(wire.DIED, body[: wire.DIED.size])
+    signal, address, is_raw_store, count, *frames, length = _unpacked(wire.DIED, body[: wire.DIED.size])
     name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
-    return LastWords(signal, address, bool(is_raw_store), name)
+    return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))
 
 
 def _unpacked(layout: struct.Struct, body: bytes) -> tuple[int, ...]:

@@ -18,9 +18,10 @@ from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, 
 
 TORCH_HEADER = "piton_torch.h"
 ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *PLAIN_OUTPUT)
-"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps (nobody reads either) roots are vectorised; no bit changes."""
-HOST_FLAGS = ("-std=c++20", "-O1", "-fPIC", *PLAIN_OUTPUT)
-"""C++20 because torch's headers ask for it; host code of a submission is never what is measured."""
+"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps (nobody reads them) roots are vectorised; no bit changes."""
+HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
+"""C++20 because torch's headers ask for it; host code of a submission is never what is measured.
+Line numbers, to say where it crashed."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class OwnParts:
         return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
-        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
+        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
         return self._own_step("libpiton_npu.so", arguments, objects)
 
     def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:

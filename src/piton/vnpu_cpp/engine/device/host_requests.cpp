@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 
+#include "../frames.h"
 #include "server.h"
 #include "signals.h"
 
@@ -29,6 +30,16 @@ void copy_ranges(const IntervalSet &from, uint64_t source, IntervalSet &to, uint
     for (const auto &[begin, end] : before.ranges()) {
         const uint64_t low = std::max(begin, source), high = std::min(end, source + bytes);
         if (low < high) to.add(destination + (low - source), destination + (high - source));
+    }
+}
+
+// Addresses as offsets into the device library; those of other code are dropped.
+void make_relative(std::vector<Diagnostic> &diagnostics, const std::string &library) {
+    for (Diagnostic &diagnostic : diagnostics) {
+        Frames kept = {};
+        for (const uint64_t address : diagnostic.code) frames::keep(kept, library.c_str(), address);
+        diagnostic.code.clear();
+        for (uint32_t index = 0; index < kept.count; ++index) diagnostic.code.push_back(kept.offsets[index]);
     }
 }
 
@@ -181,6 +192,7 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     set_running_kernel("");
     log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool is_cut = launch.report.is_cut;
+    make_relative(launch.report.diagnostics, library_);
     log_.add(std::move(launch));
     if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");
 }
