@@ -83,6 +83,15 @@ def test_another_case_has_its_own_baseline(tmp_path: Path) -> None:
     assert len(target.calls) == 2
 
 
+def test_another_default_of_an_attribute_that_the_case_leaves_out_has_its_own_baseline(tmp_path: Path) -> None:
+    target = CountingTarget()
+    known = baselines(target, tmp_path, "operators: {grow: {default: {time_us: 33.5}}}")
+    attributes = (AttrSpec(name="base", type="float", default=2.0), OPERATOR.attributes[1])
+    for operator in (OPERATOR, OPERATOR.model_copy(update={"attributes": attributes})):
+        known.anchor(operator, CASE)
+    assert [call.attributes["base"] for call in target.calls] == [-1.0, 2.0]
+
+
 @pytest.mark.parametrize("script", ["default: {causes: [deadlock], message: stuck}", "build: compile_error, build_message: stuck"])
 def test_a_baseline_that_fails_is_our_mistake(tmp_path: Path, script: str) -> None:
     with pytest.raises(EvaluatorError, match=r"the baseline .*stuck"):
