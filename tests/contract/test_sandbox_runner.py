@@ -127,7 +127,7 @@ def test_a_writable_folder_is_written_and_its_files_are_taken_over(runner: Sandb
     )
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "new").read_text() == "x"
-    assert (tmp_path / "new").stat().st_uid == os.geteuid()
+    assert [path.stat().st_uid for path in (tmp_path / "new", tmp_path)] == [os.geteuid()] * 2
 
 
 def test_a_readable_folder_is_readable_even_when_it_is_closed_to_others(runner: SandboxRunner, tmp_path: Path) -> None:
