@@ -103,6 +103,8 @@ def test_no_privileges_are_left(runner: SandboxRunner) -> None:
     assert {status[name].strip() for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} <= {"0000000000000000", _bounding_set_of_a_user()}
     assert status["CapEff"].strip() == "0000000000000000"
     assert status["NoNewPrivs"].strip() == "1"
+    if runner.mechanisms.users:
+        assert (status["Groups"].strip(), "0" in status["Uid"].split() + status["Gid"].split()) == ("", False)
 
 
 def _bounding_set_of_a_user() -> str:
