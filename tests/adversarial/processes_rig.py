@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -53,7 +55,9 @@ def cached_programs(cache: Path) -> Programs:
     if not folder.exists():
         unfinished = Path(tempfile.mkdtemp(dir=cache))
         build_programs(unfinished)
-        unfinished.rename(folder)
+        with contextlib.suppress(OSError):  # another worker was first; what it made is the same
+            unfinished.rename(folder)
+        shutil.rmtree(unfinished, ignore_errors=True)
     return Programs(str(folder / "vnpu-device"), str(folder / "libpiton_npu.so"), str(folder / "device.so"))
 
 
