@@ -149,7 +149,7 @@ class OwnParts:
         return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
-        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
+        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
         return self._own_step("libpiton_npu.so", arguments, objects)
 
     def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:
