@@ -186,9 +186,9 @@ class HostProcess:
         return HostResult(failures=(outcome(Cause.HOST_DEADLINE, message, deadline_s=deadline_s),), is_deadline=True)
 
     def _ended(self) -> HostResult:
-        result = self._process.wait(_END_S)
-        if result is None:  # it closed its channel and lives on
-            self._process.kill()
+        ended = self._process.wait(_END_S)
+        result = ended or self._process.kill()
+        if ended is None and result.signal == signal.SIGKILL:  # our own kill: it had closed its channel and lived on
             return self._illegal("the end of its channel")
         return HostResult(failures=(_how_it_ended(result, self._fault(), self._locate),))
 

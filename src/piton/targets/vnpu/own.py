@@ -18,7 +18,7 @@ from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, 
 
 TORCH_HEADER = "piton_torch.h"
 ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *PLAIN_OUTPUT)
-"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps (nobody reads them) roots are vectorised; no bit changes."""
+"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps, which nobody reads, roots are vectorised; no bit changes."""
 HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
 """C++20 because torch's headers ask for it; host code of a submission is never what is measured.
 Line numbers, to say where it crashed."""
@@ -98,6 +98,11 @@ class OwnParts:
     def headers_digest(self) -> str:
         """Identity of every header a submission is compiled against."""
         return digest([tree_digest(self.paths.include), metadata.version("torch"), str(self.python)])
+
+    @cached_property
+    def simulator_digest(self) -> str:
+        """Identity of what runs a build: engine, timing model, torch device. No compile of a submission depends on it, but every result does."""
+        return digest([tree_digest(self.paths.engine, self.paths.host, self.paths.include), ENGINE_FLAGS])
 
     @cached_property
     def known_names(self) -> frozenset[str]:

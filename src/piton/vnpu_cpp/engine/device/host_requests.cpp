@@ -218,10 +218,19 @@ Allocation &Server::writable(uint64_t address, uint64_t bytes) {
     throw std::runtime_error("copy into an input of the operator refused");
 }
 
+// A tensor that the operator updates in place is an output: what no kernel computed may not get there, however few bytes it is.
+void Server::refuse_in_place(const Allocation &target, const char *what) {
+    if (target.owner != Owner::Parent) return;
+    const std::string message = std::string("copy of ") + what + " into a tensor that the operator updates in place refused; only a kernel may write it";
+    log_.add("host_copy", message);
+    throw std::runtime_error(message);
+}
+
 void Server::copy_in(uint64_t address, const std::string &bytes) {
     require_call("copy to the device");
     spend_allowance(bytes.size(), "to the device");
     Allocation &target = writable(address, bytes.size());
+    refuse_in_place(target, "host data");
     log_.host_to_device_bytes += bytes.size();
     if (bytes.empty()) return;
     if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
@@ -242,6 +251,8 @@ void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) 
     require_call("copy on the device");
     Allocation &from = readable(source, bytes);
     Allocation &to = writable(destination, bytes);
+    const uint64_t begin = source - from.address;
+    if (from.owner == Owner::Host && !from.stored.covers(begin, begin + bytes)) refuse_in_place(to, "bytes that no kernel stored");
     log_.device_to_device_bytes += bytes;
     if (bytes == 0) return;
     if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);
