@@ -74,6 +74,12 @@ class Journal:
         os.fsync(self._file.fileno())
 
 
+def require_unused(path: Path) -> None:
+    """Raise UsageError when another run holds the journal `path`: its folder must not be cleared under it."""
+    if path.is_file():
+        _open_locked(path).close()
+
+
 def _open_locked(path: Path) -> BinaryIO:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = open(path, "a+b")  # noqa: SIM115 - the journal owns it until close()

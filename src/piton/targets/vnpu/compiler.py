@@ -125,6 +125,10 @@ class Workshop:
                 return StepResult(str(found), is_cached=True)
             return self._run(step, kept)
 
+    def lacks(self, steps: Sequence[Step]) -> bool:
+        """Is the result of one of them still to be made?"""
+        return any(self._store.find(f"steps/{step.key}/{step.name}") is None for step in steps)
+
     def put_beside(self, made: str, source: Path) -> str:
         """Path of a copy of `source` in the folder of a kept result."""
         return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))

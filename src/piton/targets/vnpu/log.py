@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piton.core.execution import CopyLog, LaunchRecord
+from piton.core.execution import PIPES, CopyLog, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.verdict import VERDICT_OF, Cause, Outcome, Place, outcome
 
@@ -129,8 +129,14 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
 
 def _violation(item: LoggedDiagnostic, kernel: str, root: str) -> Outcome:
     cause = _cause(item.cause, frozenset(known.value for known in Cause))
-    numbers: dict[str, float | int | str] = {**item.numbers, "kernel": kernel, "occurrences": item.occurrences}
+    figures = {name: _figure(name, value) for name, value in item.numbers.items()}
+    numbers: dict[str, float | int | str] = {**figures, "kernel": kernel, "occurrences": item.occurrences}
     return Outcome(verdict=VERDICT_OF[cause], cause=cause, message=item.message, place=item.place(root), numbers=numbers)
+
+
+def _figure(name: str, value: int) -> int | str:
+    """A figure as people read it: pipes by name."""
+    return PIPES[value] if name.endswith("_pipe") and 0 <= value < len(PIPES) else value
 
 
 def _cause(name: str, allowed: frozenset[str]) -> Cause:
