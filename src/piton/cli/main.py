@@ -6,6 +6,7 @@ import errno
 import io
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
@@ -58,7 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         is_resumed=resume,
         overwrites=overwrite,
     )
-    raise typer.Exit(run_evaluation(options))
+    raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
 
 
 @app.command("report")
@@ -99,6 +100,15 @@ def _version(is_asked: bool) -> None:
 @app.callback()
 def _root(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
     del version
+
+
+def _until_stopped(work: Callable[[], int]) -> int:
+    """The exit status of `work`. Here and not in `run`, since the command framework ends the program without a word for Ctrl-C."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        typer.echo("piton: stopped; finished cases are kept, go on with --resume", err=True)
+        return INTERRUPTED
 
 
 def _stop(number: int, frame: object) -> None:

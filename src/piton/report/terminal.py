@@ -55,7 +55,7 @@ def _table(item: OperatorResult, found: Columns) -> Table:
     words = [word for line in lines for word in line.verdict.split()]
     table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name.replace(" us, ", "\nus ")), justify="right", overflow="fold")
+        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
     table.add_column("limit of\nroof/kernel")
     for line in lines:
         style = "green" if line.is_good else "red"
