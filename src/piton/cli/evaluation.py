@@ -17,7 +17,7 @@ from piton.core.errors import UsageError
 from piton.core.report import Report
 from piton.core.verdict import Cause, Verdict
 from piton.evaluate.journal import NAME as JOURNAL
-from piton.evaluate.journal import require_unused
+from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import check_request, evaluate
 from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
 from piton.report.html import html_text
@@ -94,16 +94,16 @@ def _fresh_run_dir(submission: Path) -> Path:
 
 
 def _replace(request: EvaluationRequest) -> None:
-    """Clear the folder of the run, once it is known that the new evaluation can start and that no run is using it."""
+    """Clear the folder of the run, once it is known that the new evaluation can start."""
     run_dir = Path(request.run_dir)
-    require_unused(run_dir / JOURNAL)
     if (run_dir / JOURNAL).exists() or (run_dir / REPORT).exists():
         check_request(request)
         _clear(run_dir)
 
 
 def _clear(run_dir: Path) -> None:
-    """Remove what a run leaves, and nothing else that may lie there."""
+    """Remove what a run leaves, and nothing else that may lie there. Raises UsageError when that run is still going on."""
+    check_unused(run_dir / JOURNAL)
     for name in (JOURNAL, REPORT, HTML):
         (run_dir / name).unlink(missing_ok=True)
     for name in ("submission", "build", "baseline"):

@@ -74,9 +74,9 @@ class Journal:
         os.fsync(self._file.fileno())
 
 
-def require_unused(path: Path) -> None:
-    """Raise UsageError when another run holds the journal `path`: its folder must not be cleared under it."""
-    if path.is_file():
+def check_unused(path: Path) -> None:
+    """Raise UsageError when a run is writing to the journal at `path`; its folder may not be cleared then."""
+    if path.exists():
         _open_locked(path).close()
 
 

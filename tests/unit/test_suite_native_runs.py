@@ -1,0 +1,29 @@
+"""Can every public case be passed at all? The golden in the operator's own dtype, in the role of a candidate, at full size."""
+
+import pytest
+
+from piton.catalog import load_suite
+from piton.core.case import Case
+from piton.core.operator import Operator
+from piton.core.verdict import Verdict
+from piton.numerics.golden import run_golden
+from piton.numerics.inputs import make_inputs
+from piton.numerics.lint import check_native_run, special_disagreements
+from piton.numerics.thresholds import tolerance_for
+
+SUITE = load_suite()
+CASES = [(member.operator, case) for member in SUITE.members for case in member.cases]
+
+
+def test_the_suite_has_twenty_cases_per_operator() -> None:
+    assert [len(member.cases) for member in SUITE.members] == [20, 20]
+
+
+@pytest.mark.parametrize(("operator", "case"), CASES, ids=lambda item: item.name if isinstance(item, Operator) else item.id)
+def test_the_same_dtype_run_passes(operator: Operator, case: Case) -> None:
+    inputs = make_inputs(SUITE.version, case, seed=0, threads=2)
+    (golden,) = run_golden(operator.golden_path, operator, case, inputs, "float64")
+    (native,) = run_golden(operator.golden_path, operator, case, inputs, "native")
+    assert special_disagreements(golden, native, threads=2) == 0
+    check = check_native_run(golden, native, tolerance_for(operator, golden.name, golden.dtype), threads=2)
+    assert check.outcome.verdict is Verdict.PASSED, check
