@@ -52,11 +52,13 @@ def _table(item: OperatorResult, found: Columns) -> Table:
     table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("case", justify="right")
     table.add_column("size")
-    table.add_column("verdict", overflow="fold")
+    lines = [row(case, found) for case in listed(item)]
+    words = [word for line in lines for word in line.verdict.split()]
+    table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name.replace(" us, ", "\nus ")), justify="right", overflow="fold")
+        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
     table.add_column("limit of\nroof/kernel")
-    for line in (row(case, found) for case in listed(item)):
+    for line in lines:
         style = "green" if line.is_good else "red"
         table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
     return table
