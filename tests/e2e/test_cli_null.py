@@ -40,6 +40,12 @@ def test_json_prints_nothing_but_the_report(world: Path) -> None:
     assert done.returncode == 0, "cases left out by --case are no failures"
 
 
+def test_two_trials_are_asked_for_by_an_option_and_recorded(world: Path) -> None:
+    done = piton(world, *options("right", "runs/two", "--trials", "2", "--op", "twice", "--case", "1"))
+    assert (done.returncode, "two trials" in done.stdout) == (0, True), done.stderr
+    assert json.loads((world / "runs/two/report.json").read_text())["trials"] == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -48,6 +54,7 @@ def test_json_prints_nothing_but_the_report(world: Path) -> None:
         (("eval", "right", "--suite", "suite", "--trust", "--target", "null", "--profile", "lax"), "no precision profile 'lax'"),
         (("eval", "right", "--suite", "nosuchsuite", "--target", "null"), "nosuchsuite"),
         (("eval", "right", "--no-such-option"), "--no-such-option"),
+        (("eval", "right", "--trials", "3"), "--trials"),
         (("report", "nowhere"), "no report here"),
         (options("right", "suite/metadata/null.json/run"), "Not a directory"),
         (options("right", "runs/both", "--resume", "--overwrite"), "exclude one another"),

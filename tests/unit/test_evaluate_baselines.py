@@ -135,7 +135,14 @@ BASE = EvaluationRequest(submission="a", run_dir="b", cache_dir="c")
 
 @pytest.mark.parametrize(
     "change",
-    [{"seed": 1}, {"precision_profile": "cann-bench"}, {"auto_sync": False}, {"bounds": Bounds(budget_ratio=9)}, {"bounds": Bounds(copy_allowance_bytes=1)}],
+    [
+        {"seed": 1},
+        {"trials": 2},
+        {"precision_profile": "cann-bench"},
+        {"auto_sync": False},
+        {"bounds": Bounds(budget_ratio=9)},
+        {"bounds": Bounds(copy_allowance_bytes=1)},
+    ],
 )
 def test_what_can_change_a_result_is_in_the_identity_of_a_request(change: dict[str, object]) -> None:
     assert BASE.model_copy(update=change).identity() != BASE.identity()

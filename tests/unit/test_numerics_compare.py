@@ -217,6 +217,9 @@ def test_one_failing_ordinary_position_fails_whatever_the_regions_say() -> None:
     got[0], got[700] = -1.0, 1.5
     result = check(out(got, F16), out(golden, F16))
     assert (result.outcome.cause, result.outcome.numbers["positions"]) == (Cause.MAX_ERROR, 1)
+    assert result.max_error > 1000, "at the small value"
+    assert "1 of 500 ordinary positions have a relative error of 0.00977 or more, the largest of them is 0.5" in result.outcome.message
+    assert result.outcome.numbers["max_error"] == pytest.approx(0.5, rel=1e-6)
 
 
 def test_small_value_tails_do_not_count_into_the_strict_mean() -> None:

@@ -65,6 +65,7 @@ FAILING = PASSING.model_copy(
         "outcome": outcome(Cause.NAN_MISMATCH, HOSTILE, place=Place(file="b.cpp", line=7, core=1), positions=3),
         "others": (outcome(Cause.UNWRITTEN_OUTPUT, "hole"),),
         "checks": (CHECK,),
+        "second_checks": (CHECK.model_copy(update={"name": "z"}),),
         "time": None,
         "t_hw": MODELLED.model_copy(update={"provenance": Provenance.QUOTED}),
     }
@@ -82,6 +83,7 @@ REPORT = score_report(
         score_profile=ScoreProfile.SIM,
         precision_profile="strict",
         seed=0,
+        trials=2,
         auto_sync=True,
         operators=(
             OperatorResult(
@@ -144,7 +146,20 @@ def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
 def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
     assert set(Report.model_fields) - set(REPORT.canonical_result()) == {"environment", "result_digest"}
     cases = REPORT.canonical_result()["operators"][0]["cases"]
-    assert set(CaseResult.model_fields) - set(cases[0]) == {"wall_s"}
+    assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
+
+
+def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -> None:
+    once = REPORT.model_copy(update={"trials": 1})
+    assert "trials" not in once.canonical_result()
+    assert once.canonical_digest() != REPORT.result_digest
+    assert "second_checks" not in once.canonical_result()["operators"][0]["cases"][0]
+
+
+def test_every_rendering_says_that_there_were_two_trials() -> None:
+    once = REPORT.model_copy(update={"trials": 1})
+    for render in (html_text, markdown_text, terminal_text):
+        assert ("two trials" in render(REPORT), "two trials" in render(once)) == (True, False)
 
 
 def test_environment_and_wall_times_are_not_in_the_digest() -> None:

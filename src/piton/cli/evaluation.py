@@ -42,6 +42,7 @@ class EvaluationOptions:
     out: str
     is_trusted: bool
     seed: int
+    trials: int
     profile: str
     auto_sync: bool | None
     prints_json: bool
@@ -128,6 +129,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         cases=options.cases,
         jobs=options.jobs,
         seed=options.seed,
+        trials=options.trials,
         precision_profile=_profile(options.profile),
         auto_sync=options.auto_sync,
         is_trusted=options.is_trusted,

@@ -80,6 +80,8 @@ class CaseResult(Frozen):
     others: tuple[Outcome, ...] = ()
     """Further outcomes that precedence put behind `outcome`."""
     checks: tuple[OutputCheck, ...] = ()
+    second_checks: tuple[OutputCheck, ...] = ()
+    """Checks of the second trial; empty when there was none. Time, launches and copies are those of the first."""
     time: Measurement | None = None
     t_hw: Anchor | None = None
     t_baseline: Anchor | None = None
@@ -136,6 +138,8 @@ class Report(Frozen):
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
     seed: int
+    trials: int = Field(default=1, ge=1, le=2)
+    """Trials that every case had to pass; the second has a fresh seed and shifted inputs."""
     auto_sync: bool
     operators: tuple[OperatorResult, ...]
     level_scores: dict[str, float | None] = Field(default_factory=dict)
@@ -149,13 +153,20 @@ class Report(Frozen):
     """Digest of the canonical result, see `canonical_result`."""
 
     def canonical_result(self) -> dict[str, object]:
-        """The report without environment, wall times and its own digest: equal for equal work on any machine."""
+        """The report without environment, wall times and its own digest: equal for equal work on any machine.
+
+        What only a second trial has is left out where there was none, so that a report from before there were two still matches its digest.
+        """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
         for item in operators:
             for case in item["cases"]:
                 case.pop("wall_s")
+                if not case["second_checks"]:
+                    case.pop("second_checks")
+        if self.trials == 1:
+            data.pop("trials")
         return data
 
     def canonical_digest(self) -> str:

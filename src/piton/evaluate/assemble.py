@@ -57,6 +57,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
         seed=request.seed,
+        trials=request.trials,
         auto_sync=effective_auto_sync(submission, request),
         operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
         is_complete=not subject.selection.left_out,

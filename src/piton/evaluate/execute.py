@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
 from piton.evaluate.timing import AnchorBook, CaseAnchors
+from piton.evaluate.trials import FIRST, SECOND, in_second_trial
 from piton.report.rescore import score_case
 
 
@@ -53,6 +54,24 @@ class Evaluation:
     guard: MemoryGuard
     finished: Callable[[CaseTask, CaseResult], None]
     """Takes a finished case (journal, events)."""
+
+
+@dataclass(frozen=True)
+class TrialData:
+    """Inputs and goldens of one trial of a case."""
+
+    number: int
+    data: CaseData
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What one trial of a case found."""
+
+    execution: Execution
+    """Without its outputs: they are large, and a second trial needs the room."""
+    checks: tuple[OutputCheck, ...]
+    outcomes: tuple[Outcome, ...]
 
 
 class CaseLane:
@@ -92,13 +111,30 @@ class CaseLane:
         self._close_session()
 
     def _evaluate(self, task: CaseTask) -> CaseResult:
+        first, anchors = self._first_trial(task)
+        if self._shared.request.trials < SECOND or decide(list(first.outcomes)).verdict is not Verdict.PASSED:
+            return conclude(task, first, anchors)
+        return conclude(task, first, anchors, self._second_trial(task, anchors))
+
+    def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
+        trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
+        anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
+        return self._try(task, trial, anchors), anchors
+
+    def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
+        """In the session of the first, so that what the submission kept from that call can still mislead it."""
+        try:
+            trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
+            return self._try(task, trial, anchors)
+        except EvaluatorError as error:
+            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
+
+    def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
         shared = self._shared
-        data = shared.goldens.fetch(task.operator, task.case)
-        anchors = shared.anchors.of(task.operator, task.case)
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
-            execution = self._open(task).call(case_call(task, data, anchors, shared))
-            checks, failures = _check(task, data, execution, shared)
-        return conclude(task, execution, checks, [*execution.outcomes, *failures], anchors)
+            execution = self._open(task).call(case_call(task, trial.data, anchors, shared))
+            checks, failures = _check(task, trial, execution, shared)
+        return TrialResult(replace(execution, outputs=()), tuple(checks), (*execution.outcomes, *failures))
 
     def _void(self, task: CaseTask, reason: str) -> CaseResult:
         self._close_session()  # whatever state it is in, the next case must not see it
@@ -137,19 +173,22 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
     )
 
 
-def _check(task: CaseTask, data: CaseData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
+def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
     has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
     if execution.outcomes and not has_data:
         return [], []  # there is nothing to look at, and the reason is already known
-    request = shared.request
-    native = cache(lambda: shared.goldens.native(task.operator, task.case))  # one run serves all outputs
+    request, data = shared.request, trial.data
+    native = cache(lambda: shared.goldens.native(task.operator, task.case, trial.number))  # one run serves all outputs
     threads = max(1, (os.cpu_count() or 1) // request.jobs)
     expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
     return check_outputs(execution.outputs, expected)
 
 
-def conclude(task: CaseTask, execution: Execution, checks: list[OutputCheck], outcomes: list[Outcome], anchors: CaseAnchors) -> CaseResult:
-    """One result from everything that was found; a case that did not pass has no time."""
+def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, second: TrialResult | None = None) -> CaseResult:
+    """One result from everything that was found; a case that did not pass has no time, and the time of one that did is the first trial's."""
+    execution = first.execution
+    later = second or TrialResult(Execution(), (), ())
+    outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes)]
     chosen = decide(outcomes)
     return CaseResult(
         operator=task.operator.name,
@@ -157,13 +196,14 @@ def conclude(task: CaseTask, execution: Execution, checks: list[OutputCheck], ou
         size=size_class(task.case),
         outcome=chosen,
         others=tuple(found for found in outcomes if found is not chosen and found.verdict is not Verdict.PASSED),
-        checks=tuple(checks),
+        checks=first.checks,
+        second_checks=later.checks,
         time=execution.time if chosen.verdict is Verdict.PASSED else None,
         t_hw=anchors.t_hw,
         t_baseline=anchors.t_baseline,
         launches=execution.launches,
         copies=execution.copies,
-        findings=execution.findings,
+        findings=(*execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
     )
 
 

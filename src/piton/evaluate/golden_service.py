@@ -26,6 +26,7 @@ from piton.core.operator import Operator
 from piton.core.protocols import Limits, Role, Runner, RunningProcess
 from piton.evaluate.cache import Entry, StoredTensor, TensorStore, memory_file
 from piton.evaluate.memory import MemoryGuard, golden_bytes
+from piton.evaluate.trials import FIRST, draw_of
 from piton.evaluate.worker.golden_worker import MESSAGE_BYTES, OUTPUT_PREFIX, GoldenRequest
 from piton.numerics.tensors import GoldenOutput
 
@@ -57,6 +58,7 @@ class GoldenSettings:
 
     suite_version: str
     seed: int
+    """Of the first trial; that of the second follows from it."""
     readable: tuple[str, ...]
     """Folders the workers may read (the suite's)."""
     deadline_s: float
@@ -113,28 +115,28 @@ class GoldenService:
             self._expected = {self._case_key(*item): item for item in cases}
         self._start_ahead()
 
-    def prefetch(self, operator: Operator, case: Case) -> Future[CaseData]:
-        """Start computing the data of a case, once; `fetch` takes the result."""
-        key = self._case_key(operator, case)
+    def prefetch(self, operator: Operator, case: Case, trial: int = FIRST) -> Future[CaseData]:
+        """Start computing the data of a case in one of its trials, once; `fetch` takes the result."""
+        key = self._case_key(operator, case, trial)
         with self._lock:
             self._expected.pop(key, None)
             if key not in self._pending:
-                self._pending[key] = self._threads.submit(self._load_or_compute, operator, case)
+                self._pending[key] = self._threads.submit(self._load_or_compute, operator, case, trial)
             return self._pending[key]
 
-    def fetch(self, operator: Operator, case: Case) -> CaseData:
-        """The data of a case. Raises EvaluatorError when the golden could not be run."""
-        future = self.prefetch(operator, case)
+    def fetch(self, operator: Operator, case: Case, trial: int = FIRST) -> CaseData:
+        """The data of a case in one of its trials. Raises EvaluatorError when the golden could not be run."""
+        future = self.prefetch(operator, case, trial)
         try:
             return future.result()
         finally:
             with self._lock:
-                self._pending.pop(self._case_key(operator, case), None)
+                self._pending.pop(self._case_key(operator, case, trial), None)
             self._start_ahead()
 
-    def native(self, operator: Operator, case: Case) -> tuple[GoldenOutput, ...]:
+    def native(self, operator: Operator, case: Case, trial: int = FIRST) -> tuple[GoldenOutput, ...]:
         """Outputs of the same-dtype run; called lazily, in the lane's own thread (its memory is part of the lane's reservation)."""
-        return _split(self._entry(self._request(operator, case, "native"))).outputs
+        return _split(self._entry(self._request(operator, case, "native", trial))).outputs
 
     def close(self) -> None:
         """End all workers; a golden run in progress fails with EvaluatorError."""
@@ -160,15 +162,16 @@ class GoldenService:
                 operator, case = next(iter(self._expected.values()))
             self.prefetch(operator, case)
 
-    def _load_or_compute(self, operator: Operator, case: Case) -> CaseData:
+    def _load_or_compute(self, operator: Operator, case: Case, trial: int) -> CaseData:
         with self._guard.reserve(golden_bytes(case), f"{operator.name}/{case.id}"):
-            return _split(self._entry(self._request(operator, case, "float64")))
+            return _split(self._entry(self._request(operator, case, "float64", trial)))
 
-    def _request(self, operator: Operator, case: Case, precision: Literal["float64", "native"]) -> GoldenRequest:
-        return GoldenRequest(operator=operator, case=case, suite_version=self._settings.suite_version, seed=self._settings.seed, precision=precision)
+    def _request(self, operator: Operator, case: Case, precision: Literal["float64", "native"], trial: int) -> GoldenRequest:
+        draw, version = draw_of(self._settings.seed, trial), self._settings.suite_version
+        return GoldenRequest(operator=operator, case=case, suite_version=version, seed=draw.seed, shift=draw.shift, precision=precision)
 
-    def _case_key(self, operator: Operator, case: Case) -> str:
-        return self._key(self._request(operator, case, "float64"))
+    def _case_key(self, operator: Operator, case: Case, trial: int = FIRST) -> str:
+        return self._key(self._request(operator, case, "float64", trial))
 
     def _key(self, request: GoldenRequest) -> str:
         operator = request.operator.model_dump(mode="python", exclude={"golden_path"})

@@ -54,6 +54,8 @@ class EvaluationRequest(Frozen):
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""
+    trials: int = Field(default=1, ge=1, le=2)
+    """Trials that a case has to pass; the second has a fresh seed and shifted inputs (precision standard, rule 8)."""
     precision_profile: PrecisionProfile = "strict"
     auto_sync: bool | None = None
     """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
@@ -67,4 +69,4 @@ class EvaluationRequest(Frozen):
         """Digest of the options that can change a result; jobs, folders and filters cannot."""
         bounds = self.bounds
         budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
-        return digest([self.seed, self.precision_profile, self.auto_sync, budget])
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget])

@@ -52,8 +52,8 @@ def judge_outside(name: str, screen: Screen, candidate: Regions, tolerance: Tole
     if candidate.outside_over:
         count = candidate.outside_over
         of = f"{count} of {candidate.outside_positions} ordinary positions"
-        text = f"output {name}: {of} have a relative error of {bound:.3g} or more, the largest error is {screen.worst:.3g}"
-        return outcome(Cause.MAX_ERROR, text, output=name, positions=count, max_error=finite(screen.worst), max_bound=bound, tau=tau)
+        text = f"output {name}: {of} have a relative error of {bound:.3g} or more, the largest of them is {candidate.outside_worst:.3g}"
+        return outcome(Cause.MAX_ERROR, text, output=name, positions=count, max_error=finite(candidate.outside_worst), max_bound=bound, tau=tau)
     if profile == "strict" and not (candidate.outside_mean < tau or candidate.outside_total == 0):
         count, mean = candidate.outside_positions, candidate.outside_mean
         text = f"output {name}: the mean relative error of {count} ordinary positions is {mean:.3g}, it has to be less than {tau:.3g}"

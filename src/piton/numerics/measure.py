@@ -168,6 +168,8 @@ class Regions:
     """Positions outside both regions that break the max bound."""
     outside_total: float
     """Sum of the relative errors outside both regions."""
+    outside_worst: float = 0.0
+    """Largest relative error outside both regions."""
 
     @property
     def outside_mean(self) -> float:
@@ -208,6 +210,7 @@ def _count_regions(chunk: Settled, scored: Float64, tolerance: Tolerance) -> Reg
         outside_error.size,
         int(np.count_nonzero(breaks(outside_error, tolerance.max_bound))),
         float(outside_error.sum()),
+        float(outside_error.max(initial=0.0)),
     )
 
 
@@ -221,6 +224,7 @@ def combine_regions(parts: Sequence[Regions]) -> Regions:
         sum(part.outside_positions for part in parts),
         sum(part.outside_over for part in parts),
         exact_sum(part.outside_total for part in parts),
+        max((part.outside_worst for part in parts), default=0.0),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
-from piton.report.rows import Columns, columns, failures, findings, headers, listed, row, score_text
+from piton.report.rows import Columns, columns, failures, findings, headers, listed, row, score_text, trials_text
 
 
 def markdown_text(report: Report) -> str:
@@ -15,7 +15,9 @@ def markdown_text(report: Report) -> str:
         f"# {_safe(report.submission)} on {report.target}",
         "",
         f"Suite {_safe(report.suite)} {_safe(report.suite_version)}, score profile {report.score_profile.value}, precision profile {report.precision_profile}, "
-        f"seed {report.seed}. Total score **{score_text(report.total_score)}**" + ("" if report.is_complete else " (incomplete: does not rank)") + ".",
+        f"seed {report.seed}{trials_text(report)}. Total score **{score_text(report.total_score)}**"
+        + ("" if report.is_complete else " (incomplete: does not rank)")
+        + ".",
         "",
         "| operator | built | passed | score |",
         "|---|---|---|---|",

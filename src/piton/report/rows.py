@@ -113,6 +113,11 @@ def score_text(score: float | None) -> str:
     return NONE if score is None else f"{score:.1f}"
 
 
+def trials_text(report: Report) -> str:
+    """What follows the options of a report whose cases had to pass twice."""
+    return ", two trials" if report.trials > 1 else ""
+
+
 def failures(item: OperatorResult) -> list[Failure]:
     """Failed and void cases of one operator, each with cause, place, numbers and message; a failed build stands for all its cases."""
     if not item.compiled:
@@ -158,7 +163,7 @@ def _is_failure(case: CaseResult) -> bool:
 def _case_failure(case: CaseResult) -> Failure:
     if case.void:
         return Failure(case.case.id, "void: could not be evaluated", "", case.void, "", (), ())
-    return _failure(case.case.id, case.outcome, case.others, case.checks)
+    return _failure(case.case.id, case.outcome, case.others, (*case.checks, *case.second_checks))
 
 
 def _failure(case_id: str, found: Outcome, others: Sequence[Outcome], checks: Sequence[OutputCheck]) -> Failure:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from piton.core.report import OperatorResult, Report
 from piton.core.visible import visible
-from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary
+from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary, trials_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -77,7 +77,8 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield Text(f"finding: {visible(finding.message)}", style="yellow")
     levels = ", ".join(f"level {level}: {score_text(score)}" for level, score in report.level_scores.items())
     name = visible(report.submission)
-    yield Text(f"{name} on {report.target}: total {score_text(report.total_score)} ({levels}); score profile {report.score_profile.value}")
+    total = f"total {score_text(report.total_score)} ({levels})"
+    yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{trials_text(report)}")
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")

@@ -8,6 +8,7 @@ Limits: times are the script's own words; it scores nothing that is real.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import threading
 from collections.abc import Callable
@@ -65,6 +66,12 @@ class ScriptedCall(Frozen):
     dtype_name: str = ""
     """Claimed type of the output."""
     outputs: int = Field(default=1, ge=0, le=4)
+    recorded: str = ""
+    """Bytes of every output in hexadecimal, whatever the input: values that the submission learned beforehand."""
+    is_replayed: bool = False
+    """A later call of the session with the same tensor shapes gets the outputs of the first."""
+    later: ScriptedCall | None = None
+    """What further calls of the same case in one session do instead."""
     wait_s: float = Field(default=0.0, ge=0, le=600)
     """The call takes this long, or until the session is closed."""
     evaluator_error: str = ""
@@ -130,15 +137,30 @@ class NullSession:
         self._script = script
         self._operator = operator
         self._closed = threading.Event()
+        self._called: set[str] = set()
+        self._kept: dict[tuple[tuple[int, ...], ...], tuple[OutputBuffer, ...]] = {}
 
     def call(self, call: CaseCall) -> Execution:
         """Do what the script says for this case. Raises EvaluatorError when it says so, or when the session was closed."""
-        scripted = self._script.call(self._operator.name, call.case_id)
+        scripted = self._next(call.case_id)
         if self._closed.wait(scripted.wait_s):
             raise EvaluatorError("the session is closed", where=f"{self._operator.name}/{call.case_id}")
         if scripted.evaluator_error:
             raise EvaluatorError(scripted.evaluator_error, where=f"{self._operator.name}/{call.case_id}")
-        return play(scripted, call)
+        execution = play(scripted, call)
+        return self._replay(execution, call) if scripted.is_replayed else execution
+
+    def _next(self, case_id: str) -> ScriptedCall:
+        scripted = self._script.call(self._operator.name, case_id)
+        is_later = case_id in self._called
+        self._called.add(case_id)
+        return scripted.later if is_later and scripted.later else scripted
+
+    def _replay(self, execution: Execution, call: CaseCall) -> Execution:
+        if not execution.outputs:
+            return execution
+        shapes = tuple(tensor.shape for tensor in call.tensors)
+        return dataclasses.replace(execution, outputs=self._kept.setdefault(shapes, execution.outputs))
 
     def close(self) -> None:
         """End a call in progress; later calls fail."""
@@ -188,7 +210,7 @@ def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
 def _output(scripted: ScriptedCall, source: TensorArgument) -> OutputBuffer:
     shape = source.shape if scripted.shape is None else scripted.shape
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    data = memoryview(_compute(scripted.compute, source).tobytes())
+    data = memoryview(bytes.fromhex(scripted.recorded) or _compute(scripted.compute, source).tobytes())
     return OutputBuffer("", shape, scripted.dtype_name or source.dtype.value, strides, is_on_device=True, data=data)
 
 
