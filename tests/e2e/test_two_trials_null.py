@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from null_world import make_submission, make_suite
+from numpy.typing import NDArray
 
 from piton.catalog import load_suite
 from piton.core.errors import UsageError
@@ -27,6 +28,9 @@ def get_input(x, seed):
     x[..., 0] = 0
     return x
 """
+
+ONLY_SMALL_VALUES = "return x * 1e-6"
+"""Errors of such outputs are held against those of the same-dtype run."""
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +80,20 @@ def test_a_right_submission_passes_both_and_keeps_the_time_of_the_first(world: W
     assert report.trials == 2
 
 
-def recorded_output(shared: Path) -> str:
-    """What `grow` has to give for case 4 and seed 0, in hexadecimal."""
+def drawn(shared: Path) -> NDArray[np.float64]:
+    """The input of case 4 for seed 0."""
     suite = load_suite(str(shared / "suite"))
-    case = suite.members[0].cases[3]
-    return np.exp(np.asarray(make_inputs(suite.version, case, 0)["x"], dtype=np.float64)).astype(np.float32).tobytes().hex()
+    return np.asarray(make_inputs(suite.version, suite.members[0].cases[3], 0)["x"], dtype=np.float64)
+
+
+def in_hex(output: NDArray[np.float64]) -> str:
+    return output.astype(np.float32).tobytes().hex()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("cheat", ["replays the first call", "knows the outputs of seed 0"])
 def test_a_submission_that_does_not_compute_is_right_once_and_not_twice(world: World, cheat: str, jobs: int) -> None:
-    call = {"is_replayed": True} if cheat.startswith("replays") else {"compute": "zeros", "recorded": recorded_output(world.shared)}
+    call = {"is_replayed": True} if cheat.startswith("replays") else {"compute": "zeros", "recorded": in_hex(np.exp(drawn(world.shared)))}
     once = fourth(world.evaluate(call, trials=1, jobs=jobs))
     assert (once.outcome.verdict, once.second_checks) == (Verdict.PASSED, ())
     report = world.evaluate(jobs=jobs)
@@ -124,6 +131,14 @@ def test_structured_inputs_are_rebuilt_after_the_shift(runner: Runner, tmp_path:
     make_suite(tmp_path / "suite", {"grow": KEEPS_A_ZERO})
     report = World(runner, tmp_path, tmp_path).evaluate(cases=("4",))
     assert (fourth(report).outcome.verdict, fourth(report).void, len(fourth(report).second_checks)) == (Verdict.PASSED, "", 1)
+
+
+def test_the_second_trial_is_held_against_its_own_same_dtype_run(runner: Runner, tmp_path: Path) -> None:
+    make_suite(tmp_path / "suite", {"grow": ONLY_SMALL_VALUES})
+    call = {"recorded": in_hex(drawn(tmp_path) * 1e-6), "later": {"compute": "zeros"}}
+    found = fourth(World(runner, tmp_path, tmp_path).evaluate(call, cases=("4",)))
+    assert (found.checks[0].passed_first_screen, found.outcome.cause) == (True, Cause.SMALL_VALUE_ERRORS)
+    assert (found.second_checks[0].small_value.errors, found.second_checks[0].small_value.native_errors) == (301, 0), "that of the first trial has 301 as well"
 
 
 def test_a_resumed_run_and_any_number_of_jobs_end_the_same(world: World) -> None:
