@@ -198,6 +198,37 @@ def test_axpy_rounds_the_product_before_the_sum(rig: Rig) -> None:
     assert report.diagnostics == []
 
 
+@pytest.mark.parametrize("n", [1, 64, 515])
+def test_axpy_adds_half_into_float(rig: Rig, n: int) -> None:
+    a, d = values(F16, n), values(F32, n, 3)
+    with np.errstate(all="ignore"):
+        expected = d + a.astype(np.float32) * np.float32(np.float16(0.7))
+    got, report = run(rig, a, a[:0], d, [count(AXPY, (ub(D), ub(A, F16)), n, scalar=int(np.float16(0.7).view(np.uint16)))])
+    same_bits(got, expected)
+    assert report.diagnostics == []
+
+
+@pytest.mark.parametrize(("dtype", "shift"), [(I16, 0), (I16, 5), (I16, 16), (I32, 32), (I32, 1)])
+def test_a_rounding_shift_adds_the_last_bit_shifted_out(rig: Rig, dtype: int, shift: int) -> None:
+    a = values(dtype, 40)
+    wide = a.astype(np.int64)
+    expected = (wide >> shift) + (wide >> (shift - 1) & 1 if shift else 0)
+    got, _ = run(rig, a, a[:0], np.zeros_like(a), [count(SHIFT_RIGHT, (ub(D, dtype), ub(A, dtype)), a.size, scalar=shift, mode=1)])
+    same_bits(got, expected.astype(a.dtype))
+
+
+def test_copy_takes_the_counter_for_each_repeat(rig: Rig) -> None:
+    a, old = np.arange(1024, dtype=np.int32), np.full(64, -1, np.int32)
+    mode = [record(SET_MASK_MODE, V, p=(1,)), strided(COPY, (ub(D, I32, rep=3), ub(A, I32, blk=8, rep=64)), (20, 0), 2), record(SET_MASK_MODE, V)]
+    got, report = run(rig, a, a[:0], old, mode)
+    element = np.arange(20)
+    expected = old.copy()
+    for repeat in range(2):
+        expected[repeat * 24 : repeat * 24 + 20] = a[repeat * 512 + element // 8 * 64 + element % 8]
+    same_bits(got, expected)
+    assert report.causes() == []
+
+
 @pytest.mark.parametrize("dtype", [I16, I32])
 @pytest.mark.parametrize(("opcode", "model"), [(ADD, np.add), (SUB, np.subtract), (MUL, np.multiply), (MAX, np.maximum), (MIN, np.minimum)])
 def test_integer_arithmetic_wraps_around(rig: Rig, opcode: int, model: Any, dtype: int) -> None:

@@ -17,11 +17,12 @@ FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-
 # enum vnpu_pipe, enum vnpu_opcode, flags: written out, so that a change of the ABI is noticed here
 S, V, MTE2, MTE3, FIX, ALL = 0, 1, 4, 5, 6, 7
 ADD, MULS, EXP, CAST, DUPLICATE, COPY, COPY_PAD, LOAD, STORE = 1, 33, 64, 72, 74, 192, 193, 224, 225
+COMPARE, SELECT = 96, 97
 SET, WAIT, BARRIER, SYNC_ALL, SET_MASK, MASK_MODE, ATOMIC, PAD_VALUE = 256, 257, 258, 259, 288, 289, 290, 291
 INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
 GM, UB = 1, 2
-F16, F32, I16 = 1, 3, 6
+F16, F32, U8, I16 = 1, 3, 5, 6
 QUESTIONS = range(352, 358)
 
 Record = dict[str, Any]
@@ -179,6 +180,35 @@ def test_mask_registers_are_set_by_count_or_bits(scenarios: Scenarios) -> None:
     assert registers == [(SET_MASK, full, 2**36 - 1), (SET_MASK, 1000, 0), (SET_MASK, 5, 9), (MASK_MODE, 1), (MASK_MODE, 0), (SET_MASK, full, full)]
 
 
+def test_comparisons_carry_mode_and_bits(scenarios: Scenarios) -> None:
+    compared = instructions(scenarios["comparisons"])[:4]
+    assert [(one["op"], one["flags"], one["p"][0], one["p"][3], one["scalar"]) for one in compared] == [
+        (COMPARE, COUNT, 256, 4, 0),
+        (COMPARE, SET_FORM, 4, 0, 0),
+        (COMPARE, COUNT, 256, 5, 0x4000),
+        (COMPARE, SET_FORM, 3, 1, 0x4000),
+    ]
+    assert [one["src1"][0] for one in compared] == [UB, UB, 0, 0]
+    assert [one["src0"][4:] for one in compared] == [[1, 8], [2, 9], [1, 8], [2, 9]]
+
+
+def test_select_carries_its_bits_as_operand_or_as_address_and_limit(scenarios: Scenarios) -> None:
+    tensor, scalar, one_repeat = instructions(scenarios["comparisons"])[4:]
+    bits = 8192 | 64 << 32
+    assert (tensor["op"], tensor["p"], tensor["src1"][1], tensor["scalar"]) == (SELECT, [300, 0, 0, 2], 4096, bits)
+    assert (scalar["p"][3], scalar["src1"][:4], scalar["scalar"]) == (1, [UB, 8192, 64, U8], 0x4000)
+    assert (one_repeat["p"], one_repeat["mask"], one_repeat["scalar"], one_repeat["src1"][4:]) == ([2, 0, 0, 0], [5, 9], bits, [3, 10])
+
+
+def test_bit_operations_and_their_forms(scenarios: Scenarios) -> None:
+    conjunction, disjunction, negation, left, right, kept, leaky, axpy, copy = instructions(scenarios["bit_operations"])
+    assert [one["op"] for one in (conjunction, disjunction, negation, left, right, leaky, axpy, copy)] == [7, 8, 71, 37, 38, 36, 39, 73]
+    assert (left["scalar"], left["p"], right["p"]) == (3, [64, 0, 0, 0], [2, 100, 1, 1])
+    assert (kept["flags"], kept["p"]) == (KEEP_FORM, [1, 0, 0, 0])
+    assert (axpy["dst"][3:], axpy["src0"][3:], axpy["scalar"]) == ([F32, 1, 8], [F16, 1, 4], 0x3800)
+    assert (copy["p"], copy["dst"][4:], copy["src0"][4:]) == ([18, 8, 1, 0], [1, 300], [2, 4095])
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)
@@ -221,6 +251,9 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_stride", "BinaryRepeatParams", [9, 3, 0], 256),
         ("fault_block_count", "DataCopy", [9, 2, 0], 4096),
         ("fault_round_mode", "Cast", [9, 2, 0], 0),
+        ("fault_integer_compare", "Compare", [9, 3, 0], 0),
+        ("fault_select_mode", "Select", [9, 4, 0], 2),
+        ("fault_shift", "ShiftLeft", [9, 2, 0], 17),
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),

@@ -121,6 +121,35 @@ void masks() {
     ResetMask();
 }
 
+void comparisons() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 8192, 64);
+    uint64_t mask[2] = {5, 9};
+    Compare(bits, x, y, CMPMODE::GE, 256);
+    Compare(bits, x, y, CMPMODE::LT, mask, 4, {1, 2, 3, 8, 9, 10});
+    Compares(bits, x, half(2), CMPMODE::NE, 256);
+    CompareScalar(bits, x, half(2), CMPMODE::GT, 64, 3, {1, 2, 8, 9});
+    Select(x, bits, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, 300);
+    Select(x, bits, x, half(2), SELMODE::VSEL_TENSOR_SCALAR_MODE, 300);
+    Select(x, bits, x, y, SELMODE::VSEL_CMPMASK_SPR, mask, 2, {1, 2, 3, 8, 9, 10});
+}
+
+void bit_operations() {
+    LocalTensor<int16_t> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<float> wide(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<half> narrow(TPosition::VECCALC, 8192, 1024);
+    And(x, x, x, 64);
+    Or(x, x, x, 100, 4, {1, 1, 1, 8, 8, 8});
+    Not(x, x, 64);
+    ShiftLeft(x, x, int16_t(3), 64);
+    ShiftRight(x, x, int16_t(3), 100, 2, {1, 1, 8, 8}, true);
+    ShiftRight<int16_t, false>(x, x, int16_t(3), 1);
+    LeakyRelu(narrow, narrow, half(0.5), 64);
+    Axpy(wide, narrow, half(0.5), 64, 8, {1, 1, 8, 4});
+    Copy(wide, wide, 8, 18, {1, 2, 300, 4095});
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -250,6 +279,23 @@ void fault_round_mode() {
     Cast(narrow, wide, RoundMode::CAST_NONE, 64);
 }
 
+void fault_integer_compare() {
+    LocalTensor<int32_t> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 1024, 64);
+    Compare(bits, x, x, CMPMODE::LT, 64);
+}
+
+void fault_select_mode() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 1024, 64);
+    Select(x, bits, x, 1.0f, SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);
+}
+
+void fault_shift() {
+    LocalTensor<int16_t> x(TPosition::VECCALC, 0, 64);
+    ShiftLeft(x, x, int16_t(17), 64);
+}
+
 void fault_event_id() { SetFlag<HardEvent::MTE2_V>(8); }
 
 void fault_count() {
@@ -280,6 +326,8 @@ const Scenario kScenarios[] = {
     SCENARIO(pads),
     SCENARIO(copies),
     SCENARIO(masks),
+    SCENARIO(comparisons),
+    SCENARIO(bit_operations),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),
@@ -296,6 +344,9 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_stride),
     SCENARIO(fault_block_count),
     SCENARIO(fault_round_mode),
+    SCENARIO(fault_integer_compare),
+    SCENARIO(fault_select_mode),
+    SCENARIO(fault_shift),
     SCENARIO(fault_event_id),
     SCENARIO(fault_count),
     SCENARIO(fault_pad),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "composite.h"
+
 namespace vnpu {
 
 namespace {
@@ -89,29 +91,33 @@ bool is_compiler_ordered(uint8_t from, uint8_t to) {
 
 constexpr uint8_t kAutoSyncEvent = 7;  // the id that the framework keeps for this
 
-TraceEntry sync_entry(TraceKind kind, uint8_t from, uint8_t to, const vnpu_record &record) {
+TraceEntry sync_entry(TraceKind kind, uint8_t from, uint8_t to, uint8_t flags, const vnpu_record &record) {
     TraceEntry entry;
     entry.kind = kind;
     entry.pipe = kind == TraceKind::WaitFlag ? to : from;
     entry.src_pipe = from;
     entry.dst_pipe = to;
     entry.event = kAutoSyncEvent;
-    entry.flags = kTraceAutoSync;
+    entry.flags = flags;
     entry.line = record.line;
     entry.opcode = kind == TraceKind::Barrier ? VNPU_OP_BARRIER : kind == TraceKind::SetFlag ? VNPU_OP_SET_FLAG : VNPU_OP_WAIT_FLAG;
     return entry;
 }
 
-void insert_auto_sync(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) {
-    if (core.launch.auto_syncs++ == 0) core.launch.first_auto_sync = place_of(record);
+void order_pipes(Core &core, const vnpu_record &record, uint8_t from, uint8_t to, uint8_t flags) {
     if (from == to) {
-        core.append(sync_entry(TraceKind::Barrier, from, to, record));
+        core.append(sync_entry(TraceKind::Barrier, from, to, flags, record));
         core.clocks.barrier(from);
         return;
     }
-    core.append(sync_entry(TraceKind::SetFlag, from, to, record));
-    core.append(sync_entry(TraceKind::WaitFlag, from, to, record));
+    core.append(sync_entry(TraceKind::SetFlag, from, to, flags, record));
+    core.append(sync_entry(TraceKind::WaitFlag, from, to, flags, record));
     core.clocks.learn(to, core.clocks.completed_by_set(from));
+}
+
+void insert_auto_sync(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) {
+    if (core.launch.auto_syncs++ == 0) core.launch.first_auto_sync = place_of(record);
+    order_pipes(core, record, from, to, kTraceAutoSync);
 }
 
 // What would order the two.
@@ -199,6 +205,10 @@ void remember_shared(Core &core, const Touch &touch, uint32_t place) {
 }
 
 }  // namespace
+
+void hidden_barrier(Core &core, const vnpu_record &record, uint8_t pipe) { order_pipes(core, record, pipe, pipe, 0); }
+
+void hidden_flag(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) { order_pipes(core, record, from, to, 0); }
 
 void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches) {
     const uint8_t pipe = record.pipe;

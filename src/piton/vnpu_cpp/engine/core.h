@@ -80,7 +80,8 @@ struct Core {
     Clocks clocks;
     AccessMap ub_map;
     AccessMap gm_map;
-    IntervalSet dirty;  // the part of launch.dirty that is this core's
+    IntervalSet buffers;  // UB bytes that InitBuffer has given out
+    IntervalSet dirty;    // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
@@ -107,6 +108,8 @@ extern Core *running;  // null outside device code
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
+void run_compare(Core &core, const vnpu_record &record);
+void run_select(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
@@ -116,6 +119,7 @@ void wait_flag(Core &core, const vnpu_record &record);
 void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void buffer_init(Core &core, const vnpu_record &record);
+void pipe_begin(Core &core, const vnpu_record &record);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
 

@@ -11,7 +11,7 @@ namespace {
 
 bool is_vector(uint16_t opcode) { return opcode >= VNPU_OP_ADD && opcode <= VNPU_OP_DUPLICATE; }
 
-// What costs time and touches no memory: register writes, which the hardware orders, and the set-up of a TPipe.
+// Register writes cost time and touch no memory; the hardware orders them.
 void charge(Core &core, const vnpu_record &record) { core.append(cost_of(core.launch.chip, record, 0, 0)); }
 
 void set_register(Core &core, const vnpu_record &record) {
@@ -66,6 +66,10 @@ void execute(Core &core, const vnpu_record &record) {
         core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
     if (is_vector(record.opcode)) return run_vector(core, record);
     switch (record.opcode) {
+        case VNPU_OP_COMPARE:
+            return run_compare(core, record);
+        case VNPU_OP_SELECT:
+            return run_select(core, record);
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);
@@ -89,7 +93,7 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_BUFFER_INIT:
             return buffer_init(core, record);
         case VNPU_OP_PIPE_BEGIN:
-            return charge(core, record);
+            return pipe_begin(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
         case VNPU_OP_PIPE_END:

@@ -60,10 +60,17 @@ void framework_fault(Core &core, const vnpu_record &record) {
 void buffer_init(Core &core, const vnpu_record &record) {
     if (record.dst.space != VNPU_SPACE_UB) return;
     const uint64_t end = record.dst.addr + record.dst.limit;
+    core.buffers.add(record.dst.addr, end);
     if (end <= core.ub.size()) return;
     core.fail(record, "ub_overflow",
               "InitBuffer gives out UB up to byte " + std::to_string(end) + "; the unified buffer has " + bytes_text(static_cast<int64_t>(core.ub.size())),
               {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+// Constructed or Reset: addresses start again at 0.
+void pipe_begin(Core &core, const vnpu_record &record) {
+    core.buffers.clear();
+    core.append(cost_of(core.launch.chip, record, 0, 0));
 }
 
 }  // namespace vnpu

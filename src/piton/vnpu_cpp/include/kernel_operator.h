@@ -9,10 +9,14 @@
 #define PITON_KERNEL_OPERATOR_H
 
 #include "ascendc/cast.h"
+#include "ascendc/compare.h"
 #include "ascendc/copy.h"
 #include "ascendc/duplicate.h"
 #include "ascendc/queue.h"
+#include "ascendc/select.h"
+#include "ascendc/vector_axpy.h"
 #include "ascendc/vector_binary.h"
+#include "ascendc/vector_copy.h"
 #include "ascendc/vector_scalar.h"
 #include "ascendc/vector_unary.h"
 #include "vnpu/launch.h"

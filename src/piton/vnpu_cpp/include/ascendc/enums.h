@@ -103,6 +103,10 @@ enum class RoundMode : uint8_t {
     CAST_HYBRID,
 };
 
+enum class CMPMODE : uint8_t { LT = 0, GT, EQ, LE, GE, NE };
+
+enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR = 0, VSEL_TENSOR_SCALAR_MODE, VSEL_TENSOR_TENSOR_MODE };
+
 enum class CacheMode : uint32_t {
     CACHE_MODE_DISABLE = 0,
     CACHE_MODE_NORMAL = 1,

@@ -124,6 +124,21 @@ struct BinaryRepeatParams {
     bool strideSizeMode = false;
 };
 
+struct CopyRepeatParams {
+    PITON_API CopyRepeatParams() {}
+    PITON_API CopyRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint16_t> dstRep, piton::Narrow<uint16_t> srcRep,
+                               piton::Location at = piton::Location())
+        : dstStride(dstBlk.Get("CopyRepeatParams", 0, at)),
+          srcStride(srcBlk.Get("CopyRepeatParams", 1, at)),
+          dstRepeatSize(dstRep.Get("CopyRepeatParams", 2, at)),
+          srcRepeatSize(srcRep.Get("CopyRepeatParams", 3, at)) {}
+
+    uint16_t dstStride = 1;
+    uint16_t srcStride = 1;
+    uint16_t dstRepeatSize = 8;
+    uint16_t srcRepeatSize = 8;
+};
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_PARAMS_H */
