@@ -38,7 +38,6 @@ from engine_rig import (
     NUMPY,
     OR,
     RECIPROCAL,
-    REDUCE_SUM,
     RELU,
     RSQRT,
     SET_MASK,
@@ -65,6 +64,7 @@ from engine_rig import (
 
 Array = npt.NDArray[Any]
 A, B, D = 0, 65536, 131072
+UNKNOWN, CROSS_SET = 180, 260
 
 
 @pytest.fixture
@@ -351,7 +351,7 @@ def test_a_count_of_zero_does_nothing(rig: Rig) -> None:
         (strided(ADD, (ub(A + 256), ub(A), ub(B)), (FULL, FULL), 2), "bad_overlap"),
         (count(ADD, (ub(D, 2), ub(A, 2), ub(B, 2)), 64), "unsupported_api"),
         (count(DIV, (ub(D, I32), ub(A, I32), ub(B, I32)), 64), "unsupported_api"),
-        (count(REDUCE_SUM, (ub(D), ub(A)), 64), "unsupported_api"),
+        (count(UNKNOWN, (ub(D), ub(A)), 64), "unsupported_api"),
     ],
 )
 def test_impossible_instructions_cut_the_launch(rig: Rig, step: Record, cause: str) -> None:
@@ -369,6 +369,6 @@ def test_the_last_byte_of_tensor_and_memory_may_be_touched(rig: Rig) -> None:
 
 def test_an_unsupported_instruction_is_named(rig: Rig) -> None:
     a = values(F32, 64)
-    _, report = run(rig, a, a, a, [count(REDUCE_SUM, (ub(D), ub(A)), 64, line=7)])
-    assert "ReduceSum is not supported" in report.first("unsupported_api")["message"]
+    _, report = run(rig, a, a, a, [record(CROSS_SET, V, line=7)])
+    assert "CrossCoreSetFlag is not supported" in report.first("unsupported_api")["message"]
     assert report.first("unsupported_api")["line"] == 7

@@ -209,6 +209,23 @@ def test_bit_operations_and_their_forms(scenarios: Scenarios) -> None:
     assert (copy["p"], copy["dst"][4:], copy["src0"][4:]) == ([18, 8, 1, 0], [1, 300], [2, 4095])
 
 
+def test_reductions_of_repeats_keep_the_stride_of_results_as_given(scenarios: Scenarios) -> None:
+    groups = instructions(scenarios["reductions"])[:7]
+    assert [one["op"] for one in groups] == [131, 132, 136, 140, 131, 133, 134]
+    assert {(one["p"][0], one["dst"][5], *one["src0"][4:]) for one in groups} == {(4, 1, 2, 9)}
+    assert [one["p"][3] for one in groups] == [2, 3, 0, 0, 2, 0, 0]
+    assert [one["mask"] for one in groups[:4]] == [[2**64 - 1, 2**36 - 1], [5, 9]] * 2
+
+
+def test_reductions_of_tensors_carry_their_work_buffer(scenarios: Scenarios) -> None:
+    by_count, by_repeats, index, low, spread = instructions(scenarios["reductions"])[7:]
+    assert [one["op"] for one in (by_count, by_repeats, index, low, spread)] == [128, 128, 129, 130, 137]
+    assert {tuple(one["src1"][:3]) for one in (by_count, by_repeats, index, low)} == {(UB, 8192, 128)}
+    assert (by_count["flags"], by_count["p"], index["p"]) == (COUNT, [1000, 0, 0, 0], [1000, 0, 0, 1])
+    assert (by_repeats["flags"], by_repeats["p"], by_repeats["mask"]) == (SET_FORM, [300, 0, 0, 0], [2**64 - 1, 2**36 - 1])
+    assert (low["mask"], low["src0"][5], spread["p"][0], spread["dst"][4:]) == ([5, 9], 9, 2, [1, 8])
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)
@@ -254,6 +271,7 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_integer_compare", "Compare", [9, 3, 0], 0),
         ("fault_select_mode", "Select", [9, 4, 0], 2),
         ("fault_shift", "ShiftLeft", [9, 2, 0], 17),
+        ("fault_reduce_repeat", "WholeReduceSum", [9, 3, 0], 256),
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),

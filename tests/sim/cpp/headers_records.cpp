@@ -150,6 +150,25 @@ void bit_operations() {
     Copy(wide, wide, 8, 18, {1, 2, 300, 4095});
 }
 
+void reductions() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<half> work(TPosition::VECCALC, 8192, 64);
+    uint64_t mask[2] = {5, 9};
+    WholeReduceSum(x, y, 100, 4, 1, 2, 9);
+    WholeReduceMax<half>(x, y, mask, 4, 1, 2, 9, ReduceOrder::ORDER_ONLY_INDEX);
+    BlockReduceMin(x, y, 4, 100, 1, 2, 9);
+    PairReduceSum<half>(x, y, 4, mask, 1, 2, 9);
+    RepeatReduceSum(x, y, 4, 100, 0, 2, 1, 9);
+    ReduceRepeat<ReduceType::MIN, half>(x, y, 100, 4, 1, 2, 9);
+    ReduceDataBlock<ReduceType::SUM, half>(x, y, 100, 4, 1, 2, 9);
+    ReduceSum(x, y, work, 1000);
+    ReduceSum<half>(x, y, work, 100, 300, 9);
+    ReduceMax(x, y, work, 1000, true);
+    ReduceMin<half>(x, y, work, mask, 300, 9);
+    Brcb(x, y, 2, {1, 8});
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -296,6 +315,11 @@ void fault_shift() {
     ShiftLeft(x, x, int16_t(17), 64);
 }
 
+void fault_reduce_repeat() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    WholeReduceSum(x, x, 64, repeats, 1, 1, 8);
+}
+
 void fault_event_id() { SetFlag<HardEvent::MTE2_V>(8); }
 
 void fault_count() {
@@ -328,6 +352,7 @@ const Scenario kScenarios[] = {
     SCENARIO(masks),
     SCENARIO(comparisons),
     SCENARIO(bit_operations),
+    SCENARIO(reductions),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),
@@ -347,6 +372,7 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_integer_compare),
     SCENARIO(fault_select_mode),
     SCENARIO(fault_shift),
+    SCENARIO(fault_reduce_repeat),
     SCENARIO(fault_event_id),
     SCENARIO(fault_count),
     SCENARIO(fault_pad),

@@ -50,6 +50,7 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_BLOCK_REDUCE_SUM, "BlockReduceSum"},
     {VNPU_OP_BLOCK_REDUCE_MAX, "BlockReduceMax"},
     {VNPU_OP_BLOCK_REDUCE_MIN, "BlockReduceMin"},
+    {VNPU_OP_PAIR_REDUCE_SUM, "PairReduceSum"},
     {VNPU_OP_BRCB, "Brcb"},
     {VNPU_OP_GATHER, "Gather"},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex"},

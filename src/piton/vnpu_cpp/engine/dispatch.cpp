@@ -70,6 +70,20 @@ void execute(Core &core, const vnpu_record &record) {
             return run_compare(core, record);
         case VNPU_OP_SELECT:
             return run_select(core, record);
+        case VNPU_OP_REDUCE_SUM:
+        case VNPU_OP_REDUCE_MAX:
+        case VNPU_OP_REDUCE_MIN:
+            return run_reduce_all(core, record);
+        case VNPU_OP_WHOLE_REDUCE_SUM:
+        case VNPU_OP_WHOLE_REDUCE_MAX:
+        case VNPU_OP_WHOLE_REDUCE_MIN:
+        case VNPU_OP_BLOCK_REDUCE_SUM:
+        case VNPU_OP_BLOCK_REDUCE_MAX:
+        case VNPU_OP_BLOCK_REDUCE_MIN:
+        case VNPU_OP_PAIR_REDUCE_SUM:
+            return run_group_reduce(core, record);
+        case VNPU_OP_BRCB:
+            return run_brcb(core, record);
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);

@@ -13,6 +13,7 @@
 #include "ascendc/copy.h"
 #include "ascendc/duplicate.h"
 #include "ascendc/queue.h"
+#include "ascendc/reduce.h"
 #include "ascendc/select.h"
 #include "ascendc/vector_axpy.h"
 #include "ascendc/vector_binary.h"

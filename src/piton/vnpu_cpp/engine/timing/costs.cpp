@@ -93,6 +93,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_BLOCK_REDUCE_SUM, "BlockReduceSum", Formula::Vector, kBlockReduce},
     {VNPU_OP_BLOCK_REDUCE_MAX, "BlockReduceMax", Formula::Vector, kBlockReduce},
     {VNPU_OP_BLOCK_REDUCE_MIN, "BlockReduceMin", Formula::Vector, kBlockReduce},
+    {VNPU_OP_PAIR_REDUCE_SUM, "PairReduceSum", Formula::Vector, kBlockReduce},  // assumed as BlockReduceSum; VCPADD is in no table
     {VNPU_OP_BRCB, "Brcb", Formula::Vector, kCopy},
     {VNPU_OP_GATHER, "Gather", Formula::Vector, kGather},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},

@@ -139,6 +139,16 @@ struct CopyRepeatParams {
     uint16_t srcRepeatSize = 8;
 };
 
+struct BrcbRepeatParams {
+    PITON_API BrcbRepeatParams() {}
+    PITON_API BrcbRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> dstRep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("BrcbRepeatParams", 0, at)), dstRepStride(dstRep.Get("BrcbRepeatParams", 1, at)) {}
+
+    uint32_t blockNumber = 8;
+    uint16_t dstBlkStride = 1;
+    uint16_t dstRepStride = 8;
+};
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_PARAMS_H */

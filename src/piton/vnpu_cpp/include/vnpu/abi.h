@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 1u
+#define VNPU_ABI_VERSION 2u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -104,7 +104,7 @@ enum vnpu_opcode {
     /* compare and select */
     VNPU_OP_COMPARE = 96, /* p[3] = CMPMODE */
     VNPU_OP_SELECT = 97,  /* p[3] = SELMODE */
-    /* reductions and rearrangement (numbers reserved for later work) */
+    /* reductions and rearrangement */
     VNPU_OP_REDUCE_SUM = 128,
     VNPU_OP_REDUCE_MAX = 129,
     VNPU_OP_REDUCE_MIN = 130,
@@ -117,6 +117,7 @@ enum vnpu_opcode {
     VNPU_OP_BRCB = 137,
     VNPU_OP_GATHER = 138,
     VNPU_OP_CREATE_VEC_INDEX = 139,
+    VNPU_OP_PAIR_REDUCE_SUM = 140,
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
