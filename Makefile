@@ -21,7 +21,7 @@ help:
 
 demo:
 	@tools/venv.sh run
-	$(BIN)/piton eval examples/quickstart --out runs/demo --overwrite
+	$(BIN)/piton eval examples/quickstart --jobs 2 --out runs/demo --overwrite
 
 test:
 	@tools/venv.sh dev

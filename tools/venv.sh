@@ -19,7 +19,7 @@ command -v "$python" >/dev/null || fail "no $python on PATH (Python 3.10 or newe
 "$python" -c 'import ensurepip, venv' 2>/dev/null || fail "the venv module of $python is missing" "$apt_line"
 "$python" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))' ||
     fail "Python.h of $python is missing (needed to build the torch bindings of a submission)" "$apt_line"
-command -v "${CXX:-g++}" >/dev/null || fail "no C++ compiler (g++ 10 or newer is needed)" "$apt_line"
+command -v g++ >/dev/null || fail "no C++ compiler (g++ 10 or newer is needed)" "$apt_line"
 
 wanted=$(cat pyproject.toml constraints.txt tools/venv.sh | sha256sum | cut -d' ' -f1)
 stamp=$venv/.piton-$kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -53,7 +54,10 @@ def cached_programs(cache: Path) -> Programs:
     if not folder.exists():
         unfinished = Path(tempfile.mkdtemp(dir=cache))
         build_programs(unfinished)
-        unfinished.rename(folder)
+        try:
+            unfinished.rename(folder)
+        except OSError:  # another process was faster
+            shutil.rmtree(unfinished)
     return Programs(str(folder / "vnpu-device"), str(folder / "libpiton_npu.so"), str(folder / "device.so"))
 
 

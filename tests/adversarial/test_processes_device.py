@@ -131,6 +131,24 @@ def test_an_input_updated_in_place_is_read_back(make: Make) -> None:
     session.close()
 
 
+IN_PLACE = {
+    "host data": ("x.copy_(torch.ones(16))", [Cause.HOST_COPY]),
+    "host data by way of a device tensor": ("y = torch.empty_like(x); y.copy_(torch.ones(16)); x.copy_(y)", [Cause.HOST_COPY]),
+    "what a kernel stored": ("x.copy_(filled(x))", []),
+}
+
+
+@pytest.mark.parametrize(("statement", "causes"), IN_PLACE.values(), ids=IN_PLACE)
+def test_only_kernels_write_what_is_updated_in_place(make: Make, statement: str, causes: list[Cause]) -> None:
+    rig = make(f"def op(x):\n    filled(x)\n    {statement}")
+    rig.session.close()
+    session = VnpuSession(replace(rig.plan, operator=rig.plan.operator.model_copy(update={"outputs": ()})), rig.runner)
+    data = memoryview(np.zeros(16, np.float32))
+    execution = session.call(CaseCall("1", (TensorArgument("x", (16,), DType.FLOAT32, data, is_mutable=True),), ("x",), {}))
+    session.close()
+    assert [item.cause for item in execution.outcomes] == causes
+
+
 def test_the_parents_memory_is_closed_to_a_host_of_the_same_user(make: Make) -> None:
     rig = make(f"def op(x): open('/proc/{os.getpid()}/mem', 'rb')")
     (found,) = rig.call().outcomes

@@ -201,6 +201,21 @@ def test_dropping_a_tensor_of_an_earlier_case_frees_nothing_of_this_one(make: Ma
     assert [rig.call(4096).outcomes for _ in range(3)] == [(), (), ()]
 
 
+def test_an_output_of_a_call_without_a_kernel_says_so_first(make: Make) -> None:
+    execution = make("def op(x): return torch.empty_like(x)").call()
+    found = decide(list(execution.outcomes))
+    assert found.cause is Cause.UNWRITTEN_OUTPUT
+    assert found.message.startswith("no kernel was launched in this call: y is not written completely")
+
+
+@pytest.mark.parametrize("words", ["struct.pack('<iQBI16Q', 6, 1, 0, 0xffffffff, *[0xffffffffffffffff] * 16)", "b'x' * 145", "b'x' * 3"])
+def test_forged_last_words_change_no_verdict(make: Make, words: str) -> None:
+    find_pipe = "[n for n in map(int, os.listdir('/proc/self/fd')) if n > 4 and os.path.exists(f'/proc/self/fd/{n}') and stat.S_ISFIFO(os.fstat(n).st_mode)]"
+    execution = make(f"import stat\ndef op(x):\n    for n in {find_pipe}: os.write(n, {words})\n    os.abort()").call()
+    found = decide(list(execution.outcomes))
+    assert (found.cause, found.place.file, found.numbers) == (Cause.HOST_SIGNAL, "", {"signal": 6})
+
+
 def test_a_launch_after_the_return_is_refused(make: Make) -> None:
     late = "import threading\ndef op(x):\n    y = torch.empty_like(x)\n    threading.Timer(0.05, launch, ('fill', y)).start()\n    return y"
     execution = make(late).call()

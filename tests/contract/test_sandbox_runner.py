@@ -103,6 +103,8 @@ def test_no_privileges_are_left(runner: SandboxRunner) -> None:
     assert {status[name].strip() for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} <= {"0000000000000000", _bounding_set_of_a_user()}
     assert status["CapEff"].strip() == "0000000000000000"
     assert status["NoNewPrivs"].strip() == "1"
+    if runner.mechanisms.users:
+        assert (status["Groups"].strip(), "0" in status["Uid"].split() + status["Gid"].split()) == ("", False)
 
 
 def _bounding_set_of_a_user() -> str:
@@ -127,7 +129,7 @@ def test_a_writable_folder_is_written_and_its_files_are_taken_over(runner: Sandb
     )
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "new").read_text() == "x"
-    assert (tmp_path / "new").stat().st_uid == os.geteuid()
+    assert [path.stat().st_uid for path in (tmp_path / "new", tmp_path)] == [os.geteuid()] * 2
 
 
 def test_a_readable_folder_is_readable_even_when_it_is_closed_to_others(runner: SandboxRunner, tmp_path: Path) -> None:

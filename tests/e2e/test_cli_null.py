@@ -124,11 +124,13 @@ def test_a_killed_run_is_resumed_and_only_the_rest_runs(world: Path) -> None:
 
 def test_two_runs_do_not_share_a_folder(world: Path) -> None:
     process = start_slow_run(world, "runs/busy")
-    second = piton(world, *options("slow", "runs/busy", "--resume"))
+    others = [piton(world, *options("slow", "runs/busy", option)) for option in ("--resume", "--overwrite")]
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert second.returncode == 2
-    assert "another run is using this folder" in second.stderr
+    assert (world / "runs/busy/report.json").is_file(), "the run that was there goes on undisturbed"
+    for other in others:
+        assert other.returncode == 2
+        assert "another run is using this folder" in other.stderr
 
 
 def test_doctor_names_every_check_and_exits_0_or_3(world: Path) -> None:
@@ -140,9 +142,7 @@ def test_doctor_names_every_check_and_exits_0_or_3(world: Path) -> None:
 
 
 def test_doctor_exits_3_and_says_how_when_the_compiler_is_missing(world: Path) -> None:
-    done = subprocess.run(
-        command("doctor"), cwd=world, env={**environment(world), "CXX": "no-such-compiler"}, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(command("doctor"), cwd=world, env={**environment(world), "PATH": "/nowhere"}, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 3
     assert "apt-get install" in done.stdout
 

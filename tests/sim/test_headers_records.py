@@ -275,6 +275,8 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),
+        ("fault_ragged", "DataCopyPad", [9, 2, 0], 3),
+        ("fault_wide_pad", "DataCopyPad", [9, 3, 0], 5),
     ],
 )
 def test_a_misuse_is_a_fault_with_its_figures(scenarios: Scenarios, scenario: str, api: str, figures: list[int], value: int) -> None:

@@ -51,7 +51,7 @@ class Broken:
     numbers: tuple[str, ...] = ()
     """Names of figures that the outcome has to carry."""
     file: str = ""
-    """File that the place has to name; the line is that of MARK."""
+    """File that the place has to name; the line is that of MARK. Without one, output and index are the place."""
     breaks_build: bool = False
 
 
@@ -63,6 +63,7 @@ BROKEN = (
         edits=(Edit(KERNEL, "AscendC::Exp(y, x, count);", f"AscendC::Exp(y, x, cuont); {MARK}"),),
         verdict="build_failed",
         cause="compile_error",
+        numbers=("errors",),
         file=KERNEL,
         breaks_build=True,
     ),
@@ -71,6 +72,7 @@ BROKEN = (
         edits=(Edit(KERNEL, "AscendC::Exp(y, x, count);", "AscendC::Exp(y, x, count);\n        AscendC::Muls(y, y, kIsFloat ? 1.01f : 1.0f, 1);"),),
         verdict="wrong_value",
         cause="max_error",
+        numbers=("output", "worst_index", "positions", "elements", "max_error", "max_bound", "tau"),
     ),
     Broken(
         name="v_to_mte3_order_removed",
@@ -82,6 +84,7 @@ BROKEN = (
         ),
         verdict="hazard",
         cause="missing_sync",
+        numbers=("begin", "end", "overlap_bytes", "earlier_line", "earlier_pipe", "later_pipe"),
         file=KERNEL,
     ),
     Broken(
@@ -94,9 +97,17 @@ BROKEN = (
     ),
     Broken(
         name="endless_device_loop",
-        edits=(Edit(KERNEL, "        CopyIn(0);\n", "        volatile bool isStuck = kIsFloat;\n        while (isStuck) {\n        }\n        CopyIn(0);\n"),),
+        edits=(
+            Edit(
+                KERNEL,
+                "        CopyIn(0);\n",
+                f"        volatile bool isStuck = kIsFloat;\n        while (isStuck) {{ {MARK}\n        }}\n        CopyIn(0);\n",
+            ),
+        ),
         verdict="timed_out",
         cause="device_budget",
+        numbers=("used_cycles", "budget_cycles", "instructions"),
+        file=KERNEL,
     ),
     Broken(
         name="host_crash",
@@ -104,15 +115,29 @@ BROKEN = (
             Edit(
                 PLUGIN,
                 "auto y = at::empty_like(x);\n    const",
-                "auto y = at::empty_like(x);\n    volatile int *nowhere = nullptr;\n    if (x.scalar_type() == at::kFloat) *nowhere = 1;\n    const",
+                f"auto y = at::empty_like(x);\n    volatile int *nowhere = nullptr;\n    if (x.scalar_type() == at::kFloat) *nowhere = 1; {MARK}\n    const",
             ),
         ),
         verdict="crashed",
         cause="host_signal",
-        numbers=("signal",),
+        numbers=("signal", "fault_address"),
+        file=PLUGIN,
     ),
 )
 """The six of the acceptance: six different verdicts."""
+
+
+DEVICE_FAULTS = (
+    Edit(
+        KERNEL,
+        "        CopyIn(0);\n",
+        "        if (kIsFloat) {\n            *nowhere = 1; /* null */\n        }\n"
+        "        if (!std::is_same_v<T, half>) {\n            reinterpret_cast<void (*)()>(const_cast<int *>(nowhere))(); /* call */\n        }\n"
+        "        *(volatile __gm__ int16_t *)y_.GetPhyAddr() = 0; /* raw */\n        CopyIn(0);\n",
+    ),
+    Edit(KERNEL, "    int64_t length_;\n", "    volatile int *nowhere = nullptr;\n    int64_t length_;\n"),
+)
+"""Case 1 stores to nowhere, case 2 to global memory through a raw pointer, case 3 calls code that is not there."""
 
 
 def write_submission(folder: Path, edits: tuple[Edit, ...], package: str | None = None) -> Path:
@@ -128,10 +153,10 @@ def write_submission(folder: Path, edits: tuple[Edit, ...], package: str | None 
     return folder
 
 
-def marked_line(submission: Path, path: str) -> int:
-    """1-based number of the line that carries MARK."""
+def marked_line(submission: Path, path: str, mark: str = MARK) -> int:
+    """1-based number of the first line that carries `mark`."""
     lines = (submission / path).read_text().splitlines()
-    return next(number for number, line in enumerate(lines, start=1) if MARK in line)
+    return next(number for number, line in enumerate(lines, start=1) if mark in line)
 
 
 def write_suite(folder: Path, cases: tuple[Case, ...]) -> Path:

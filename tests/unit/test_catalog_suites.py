@@ -161,6 +161,13 @@ def test_the_signature_is_read_with_its_spellings(tmp_path: Path) -> None:
     assert len(operator.golden_digest) == 64
 
 
+def test_an_index_output_names_its_input_and_the_attribute_of_its_axis(tmp_path: Path) -> None:
+    plain = "  - {name: y, dtype: [float16, float32]}\n"
+    write_operator(tmp_path, proto=PROTO.replace(plain, plain.replace("}", ", index_gather: {input: x, dim_attr: mode, value_output: v}}")))
+    (output,) = load_suite(tmp_path).members[0].operator.outputs
+    assert (output.indexes, output.index_axis) == ("x", "mode")
+
+
 def test_a_changed_golden_changes_the_suite(tmp_path: Path) -> None:
     place = write_operator(tmp_path)
     before = load_suite(tmp_path).digest()

@@ -63,7 +63,15 @@ def test_a_compiled_but_wrong_operator_keeps_the_compile_weight() -> None:
     assert operator_score(_points(Verdict.CRASHED, Verdict.HAZARD), ScoreProfile.SIM) == pytest.approx(20.0)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.REJECTED, Verdict.TAMPERED, Verdict.BUILD_FAILED])
+def test_an_operator_that_was_not_built_scores_nothing() -> None:
+    assert operator_score(_points(Verdict.BUILD_FAILED, Verdict.BUILD_FAILED), ScoreProfile.SIM, is_compiled=False) == 0.0
+
+
+def test_a_path_that_needs_a_missing_api_costs_its_case_only() -> None:
+    assert operator_score(_points(Verdict.PASSED, Verdict.BUILD_FAILED), ScoreProfile.SIM) == pytest.approx(60.0)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.REJECTED, Verdict.TAMPERED])
 def test_one_such_case_zeroes_the_operator(verdict: Verdict) -> None:
     assert operator_score(_points(Verdict.PASSED, verdict), ScoreProfile.SIM) == 0.0
 

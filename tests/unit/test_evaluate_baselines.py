@@ -13,6 +13,7 @@ from piton.core.operator import AttrSpec, Operator, TensorSpec
 from piton.core.score import ScoreProfile
 from piton.core.submission import Manifest, OperatorSources, Submission
 from piton.evaluate.arguments import all_attributes, argument_order
+from piton.evaluate.assemble import submission_name
 from piton.evaluate.baselines import SimulatedBaselines, timing_call
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
@@ -83,6 +84,15 @@ def test_another_case_has_its_own_baseline(tmp_path: Path) -> None:
     assert len(target.calls) == 2
 
 
+def test_another_default_of_an_attribute_that_the_case_leaves_out_has_its_own_baseline(tmp_path: Path) -> None:
+    target = CountingTarget()
+    known = baselines(target, tmp_path, "operators: {grow: {default: {time_us: 33.5}}}")
+    attributes = (AttrSpec(name="base", type="float", default=2.0), OPERATOR.attributes[1])
+    for operator in (OPERATOR, OPERATOR.model_copy(update={"attributes": attributes})):
+        known.anchor(operator, CASE)
+    assert [call.attributes["base"] for call in target.calls] == [-1.0, 2.0]
+
+
 @pytest.mark.parametrize("script", ["default: {causes: [deadlock], message: stuck}", "build: compile_error, build_message: stuck"])
 def test_a_baseline_that_fails_is_our_mistake(tmp_path: Path, script: str) -> None:
     with pytest.raises(EvaluatorError, match=r"the baseline .*stuck"):
@@ -133,3 +143,11 @@ def test_what_can_change_a_result_is_in_the_identity_of_a_request(change: dict[s
 
 def test_jobs_folders_and_filters_are_not_in_the_identity_of_a_request() -> None:
     assert BASE.model_copy(update={"jobs": 2, "run_dir": "x", "cache_dir": "y", "cases": ("1",)}).identity() == BASE.identity()
+
+
+@pytest.mark.parametrize("given", [".", "../mine", "../mine/"])
+def test_a_submission_without_a_name_is_called_by_its_folder_however_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    bare = Submission(root="", manifest=Manifest(), files=())
+    assert submission_name(bare, BASE.model_copy(update={"submission": given})) == "mine"

@@ -64,6 +64,20 @@ def test_an_entry_above_the_cap_is_served_and_not_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_entry_that_another_process_evicts_meanwhile_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = TensorStore(tmp_path, 1000)
+    publish(store, "a")
+
+    def evict(*_: object) -> None:
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+    monkeypatch.setattr("piton.evaluate.cache._is_intact", lambda *_: evict() is None)
+    assert load(store, "a") == DATA
+    monkeypatch.setattr(store, "_keep", evict)
+    assert publish(store, "b") == DATA
+
+
 def test_an_evicted_entry_stays_readable_for_who_has_it(tmp_path: Path) -> None:
     store = TensorStore(tmp_path, 250)
     publish(store, "a")

@@ -51,6 +51,15 @@ def test_a_second_lane_goes_on_while_the_first_waits() -> None:
     assert run_in_lanes([0, 1], 2, lambda _: Waiting()) == ([0, 10], False)
 
 
+def test_a_lane_that_cannot_be_closed_is_an_error_and_hangs_nothing() -> None:
+    class Stuck(Lane):
+        def close(self) -> None:
+            raise ArithmeticError("close")
+
+    with pytest.raises(ArithmeticError, match="close"):
+        run_in_lanes([1, 2], 2, lambda _: Stuck())
+
+
 def test_an_exception_of_a_lane_is_raised_after_all_lanes_are_closed() -> None:
     log: list[str] = []
     with pytest.raises(ArithmeticError, match="-3"):

@@ -18,7 +18,7 @@ from piton.numerics.dtypes import largest_finite
 from piton.numerics.impostors import as_output
 from piton.numerics.judge import Profile
 from piton.numerics.tensors import GoldenOutput, golden_output
-from piton.numerics.thresholds import Tolerance, default_tolerance
+from piton.numerics.thresholds import GUARD, Tolerance, default_tolerance
 
 F16, BF16, F32 = DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32
 ACTIVE = [F16, BF16, F32, DType.FLOAT8_E4M3, DType.FLOAT8_E5M2]
@@ -364,3 +364,23 @@ def test_non_finite_numbers_survive_the_report() -> None:
     again = OutputCheck.model_validate_json(result.model_dump_json())
     assert math.isnan(again.worst[0].got)
     assert again.worst[0].relative_error == np.inf
+
+
+# The gates are open intervals
+
+_STEP = 2.0**-10 / (1.0 + GUARD)
+"""Relative error of 1 + 2**-10 against 1; sums of a power of two of it are exact."""
+
+
+@pytest.mark.parametrize(("tau", "expected"), [(_STEP, Cause.MEAN_ERROR), (math.nextafter(_STEP, 1.0), Cause.NONE)], ids=["equal", "above"])
+def test_a_mean_error_that_equals_tau_fails(tau: float, expected: Cause) -> None:
+    tolerance = dataclasses.replace(default_tolerance(F32), tau=tau)
+    assert check(out([1.0 + 2.0**-10] * 8), out([1.0] * 8), tolerance).outcome.cause is expected
+
+
+@pytest.mark.parametrize("profile", ["strict", "cann-bench"])
+def test_a_largest_error_that_equals_ten_tau_fails(profile: Profile) -> None:
+    got, golden = out([1.0 + 2.0**-10] + [1.0] * 63), out([1.0] * 64)
+    equal = next(tau for tau in (_STEP / 10, math.nextafter(_STEP / 10, 0.0), math.nextafter(_STEP / 10, 1.0)) if 10 * tau == _STEP)
+    for tau, expected in ((equal, Cause.MAX_ERROR), (equal * (1 + 1e-12), Cause.NONE)):
+        assert check(got, golden, dataclasses.replace(default_tolerance(F32), tau=tau), profile).outcome.cause is expected

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runnin
 from piton.core.submission import Manifest, OperatorSources, Submission, SubmissionFile
 from piton.core.verdict import Cause
 from piton.targets.vnpu import compiler
+from piton.targets.vnpu.own import Paths
 from piton.targets.vnpu.toolchain import VnpuToolchain
 
 INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
@@ -253,6 +255,23 @@ def test_a_second_build_runs_no_compiler_and_has_the_same_key(toolchain: VnpuToo
     again = toolchain.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
     assert (again.outcome, again.is_cached, again.key, counting.jobs) == (None, True, built.key, [])
     assert not built.is_cached
+
+
+def test_another_engine_compiles_nothing_and_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    own, copy = toolchain._ready(), tmp_path / "vnpu_cpp"
+    shutil.copytree(own.paths.root, copy, ignore=shutil.ignore_patterns("cache"))
+    (copy / "engine" / "more.h").write_text("// another cost\n")
+    other = VnpuToolchain(hardware(), toolchain._store.root.parent, source_root=copy)
+    other._own = replace(own, paths=Paths(copy))
+    counting = PlainRunner()
+    again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
+    assert (again.outcome, counting.jobs) == (None, [])
+    assert again.key != built.key
+
+
+def test_a_change_in_the_python_package_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    changed = submission(tmp_path / "submission", {"cann_bench/tools.py": "MORE = 1\n"})
+    assert toolchain.build(changed, operator(), PlainRunner(), str(tmp_path / "out")).key != built.key
 
 
 def test_a_change_in_another_operator_s_unit_rebuilds_nothing(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:

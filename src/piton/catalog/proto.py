@@ -20,6 +20,7 @@ class IndexGatherForm(Form):
     """How an index output is checked in the published format."""
 
     input: str = ""
+    dim_attr: str = ""
 
 
 class TensorForm(Form):
@@ -170,6 +171,7 @@ def _tensor(loc: Loc, form: TensorForm, argument: Argument, located: Located) ->
         is_list=form.is_list or argument.kind == "tensor_list",
         is_mutable=argument.is_mutable,
         indexes=form.index_gather.input if form.index_gather else "",
+        index_axis=form.index_gather.dim_attr if form.index_gather else "",
         description=form.description or "",
     )
 

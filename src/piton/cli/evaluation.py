@@ -17,6 +17,7 @@ from piton.core.errors import UsageError
 from piton.core.report import Report
 from piton.core.verdict import Cause, Verdict
 from piton.evaluate.journal import NAME as JOURNAL
+from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
 from piton.report.html import html_text
@@ -90,7 +91,8 @@ def _fresh_run_dir(submission: Path) -> Path:
 
 
 def _clear(run_dir: Path) -> None:
-    """Remove what a run leaves, and nothing else that may lie there."""
+    """Remove what a run leaves, and nothing else that may lie there. Raises UsageError when that run is still going on."""
+    check_unused(run_dir / JOURNAL)
     for name in (JOURNAL, REPORT, HTML):
         (run_dir / name).unlink(missing_ok=True)
     for name in ("submission", "build", "baseline"):

@@ -124,6 +124,6 @@ class Build:
     """The failure, or None."""
     diagnostics: tuple[Diagnostic, ...] = ()
     key: str = ""
-    """Content key of the build (sources, headers, flags, compiler)."""
+    """Content key of what a result depends on beside hardware, options and data: sources, headers, flags, compiler, and what will run the build."""
     seconds: float = 0.0
     is_cached: bool = False

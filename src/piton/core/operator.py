@@ -36,6 +36,8 @@ class TensorSpec(Frozen):
     """True for an input that the operator updates in place."""
     indexes: str = ""
     """For an index output: name of the input whose values it points at."""
+    index_axis: str = ""
+    """For an index output: name of the attribute that says along which axis the indices count; empty for the flattened input."""
     description: str = ""
 
 

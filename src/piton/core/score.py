@@ -64,15 +64,16 @@ def is_correct(verdict: Verdict, profile: ScoreProfile) -> bool:
     return verdict is Verdict.PASSED or (profile is ScoreProfile.CANN_BENCH and verdict is Verdict.UNATTRIBUTED)
 
 
-def operator_score(cases: list[CasePoints], profile: ScoreProfile) -> float:
-    """100 [0.2 compiled + mean over cases of correct (0.3 + 0.5 HAP)], 0 for a rejected or tampered operator.
+def operator_score(cases: list[CasePoints], profile: ScoreProfile, is_compiled: bool = True) -> float:
+    """100 [0.2 compiled + mean over cases of correct (0.3 + 0.5 HAP)], 0 for an operator that was rejected, tampered with or not built.
 
-    `cases` has one entry for every case of the operator, run or not: nothing shrinks the denominator. Raises ValueError for no cases.
+    A case whose verdict is build_failed in an operator that was built (an API that one path of its kernel needs and the target lacks) counts as not
+    correct. `cases` has one entry for every case of the operator, run or not: nothing shrinks the denominator. Raises ValueError for no cases.
     """
     if not cases:
         raise ValueError("an operator without cases has no score")
     verdicts = {case.verdict for case in cases}
-    if verdicts & {Verdict.REJECTED, Verdict.TAMPERED} or Verdict.BUILD_FAILED in verdicts:
+    if not is_compiled or verdicts & {Verdict.REJECTED, Verdict.TAMPERED}:
         return 0.0
     credit = sum(_case_credit(case, profile) for case in cases)
     return 100.0 * (WEIGHT_COMPILED + credit / len(cases))

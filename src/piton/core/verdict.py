@@ -209,7 +209,7 @@ class Place(BaseModel):
     core: int | None = None
     """Virtual core (block) index."""
     instruction: str = ""
-    """API name, such as `DataCopyPad`."""
+    """API name, such as `DataCopyPad`; of code that crashed or did not end, its function."""
 
     def __str__(self) -> str:
         spot = f"{self.file}:{self.line}" if self.line else self.file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
 
 def submission_name(submission: Submission, request: EvaluationRequest) -> str:
     """The manifest's name, else the folder's."""
-    return submission.manifest.name or request.submission.rstrip("/").rpartition("/")[2]
+    return submission.manifest.name or os.path.basename(os.path.abspath(request.submission))
 
 
 def effective_auto_sync(submission: Submission, request: EvaluationRequest) -> bool:

@@ -41,7 +41,8 @@ class SimulatedBaselines:
         target = self._place.target
         with self._lock:  # one build and one session per operator, shared by all lanes
             build = self._build(operator)
-            key = digest([build.key, target.name, target.hardware.digest(), case.digest()])
+            call = [argument_order(operator), all_attributes(operator, case)]  # defaults are the operator's, not the case's
+            key = digest([build.key, target.name, target.hardware.digest(), case.digest(), call])
             value = self._stored(key) or self._measure(key, build, operator, case)
         return Anchor(kind=AnchorKind.T_BASELINE, value_us=value, provenance=target.provenance, method=f"plain v0 kernel of the suite on {target.name}")
 

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -102,7 +102,8 @@ class TensorStore:
             return None
         if not _is_intact(index, data):
             return None
-        os.utime(self._path(key, "json"))
+        with suppress(FileNotFoundError):  # another process may evict it at any moment; the map stays
+            os.utime(self._path(key, "json"))
         return Entry(index.tensors, data)
 
     def publish(self, key: str, descriptor: int, tensors: tuple[StoredTensor, ...]) -> Entry:
@@ -117,7 +118,9 @@ class TensorStore:
         with self._lock:
             self._make_room(len(data))
             self._keep(key, data, index)
-        return Entry(tensors, _map_file(self._path(key, "bin")))
+        with suppress(FileNotFoundError):  # evicted already, by another process
+            return Entry(tensors, _map_file(self._path(key, "bin")))  # pages of a file can be given back, those of `descriptor` can't
+        return Entry(tensors, data)
 
     def _keep(self, key: str, data: memoryview, index: _Index) -> None:
         _write_atomically(self._path(key, "bin"), lambda target: _write_all(target, data))

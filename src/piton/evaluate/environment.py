@@ -37,8 +37,8 @@ def package_version(name: str) -> str | None:
 
 
 def compiler_version() -> str | None:
-    """First line of what the C++ compiler says about itself, or None without one."""
-    path = shutil.which(os.environ.get("CXX", "g++"))
+    """First line of what g++, which builds everything, says about itself, or None without one."""
+    path = shutil.which("g++")
     if path is None:
         return None
     said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)

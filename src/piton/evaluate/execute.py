@@ -144,7 +144,8 @@ def _check(task: CaseTask, data: CaseData, execution: Execution, shared: Evaluat
     request = shared.request
     native = cache(lambda: shared.goldens.native(task.operator, task.case))  # one run serves all outputs
     threads = max(1, (os.cpu_count() or 1) // request.jobs)
-    return check_outputs(execution.outputs, Expectation(task.operator, data.outputs, native, request.precision_profile, threads))
+    expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
+    return check_outputs(execution.outputs, expected)
 
 
 def conclude(task: CaseTask, execution: Execution, checks: list[OutputCheck], outcomes: list[Outcome], anchors: CaseAnchors) -> CaseResult:

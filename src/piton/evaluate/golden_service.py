@@ -11,12 +11,15 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-import piton
-from piton.core.canonical import canonical_json, digest
+import piton.numerics
+from piton.core.canonical import canonical_json, digest, digest_bytes
 from piton.core.case import Case
 from piton.core.errors import EvaluatorError
 from piton.core.operator import Operator
@@ -203,14 +206,11 @@ class GoldenService:
                 worker.close()
 
 
-def _generator() -> list[str]:
-    """Versions of everything that turns a case into bytes."""
-    import numpy
-    import torch
-
-    from piton.numerics.inputs import GENERATOR_VERSION
-
-    return [piton.__version__, str(GENERATOR_VERSION), numpy.__version__, torch.__version__]
+@cache
+def _generator() -> tuple[str, ...]:
+    """Everything that turns a case into bytes: our code by content, so that a change of it without a new version finds no old goldens, and libraries."""
+    own = [digest_bytes(path.read_bytes()) for path in sorted(Path(piton.numerics.__file__).parent.glob("*.py"))]
+    return (piton.__version__, *own, *(version(name) for name in ("numpy", "ml-dtypes", "torch")))
 
 
 def _limits() -> Limits:

@@ -74,6 +74,12 @@ class Journal:
         os.fsync(self._file.fileno())
 
 
+def check_unused(path: Path) -> None:
+    """Raise UsageError when a run is writing to the journal at `path`; its folder may not be cleared then."""
+    if path.exists():
+        _open_locked(path).close()
+
+
 def _open_locked(path: Path) -> BinaryIO:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = open(path, "a+b")  # noqa: SIM115 - the journal owns it until close()

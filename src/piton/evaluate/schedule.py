@@ -64,11 +64,16 @@ class _Pool(Generic[Task, Result]):
         except queue.Empty:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
-            self.failures.append(error)
-            self.stop.set()
-        finally:
+            self._fail(error)
+        try:
             lane.close()
-            done.set()
+        except BaseException as error:  # noqa: BLE001 - likewise; the main thread waits for `done` whatever happens
+            self._fail(error)
+        done.set()
+
+    def _fail(self, error: BaseException) -> None:
+        self.failures.append(error)
+        self.stop.set()
 
 
 def run_in_lanes(tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], Lane[Task, Result]]) -> tuple[list[Result | None], bool]:

@@ -6,7 +6,7 @@ looked at again by region, and only one whose errors lie in the unstable regions
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ import numpy as np
 from piton.core.errors import EvaluatorError
 from piton.core.execution import OutputBuffer
 from piton.core.report import OutputCheck, RegionCount, WorstPosition
-from piton.core.verdict import Outcome, Verdict
+from piton.core.verdict import PASSED, Outcome, Verdict
 from piton.numerics.chunks import map_spans, spans
 from piton.numerics.dtypes import AnyArray, view_raw
 from piton.numerics.form import wrong_form
@@ -170,8 +170,15 @@ def _float_check(job: _Job, screen: Screen, verdict: Outcome, worst: tuple[Worst
         finite_positions=screen.finite,
         passed_first_screen=second is None and verdict.verdict is Verdict.PASSED,
         worst=worst,
-        outcome=verdict,
+        outcome=_at_worst(verdict, job.golden, worst),
     )
+
+
+def _at_worst(verdict: Outcome, golden: GoldenOutput, worst: Sequence[WorstPosition]) -> Outcome:
+    """The outcome with the place of a wrong value: index of the worst position, and how many there are."""
+    if verdict == PASSED or not worst:
+        return verdict
+    return verdict.model_copy(update={"numbers": {**verdict.numbers, "elements": golden.elements, "worst_index": str(list(worst[0].index))}})
 
 
 def _compare_integers(job: _Job) -> OutputCheck:
@@ -180,6 +187,7 @@ def _compare_integers(job: _Job) -> OutputCheck:
     parts = map_spans(partial(difference_chunk, got, golden, tolerance=tolerance), job.pieces, job.threads)
     difference = combine_differences(parts)
     verdict = judge_integers(job.golden.name, difference, tolerance)
+    worst = worst_positions([float(part.worst) for part in parts], job.pieces, partial(_rank_integers, got, golden), job.golden.shape)
     return OutputCheck(
         name=job.golden.name,
         dtype=job.golden.dtype,
@@ -192,8 +200,8 @@ def _compare_integers(job: _Job) -> OutputCheck:
         mismatches=difference.over,
         finite_positions=job.golden.elements,
         passed_first_screen=verdict.verdict is Verdict.PASSED,
-        worst=worst_positions([float(part.worst) for part in parts], job.pieces, partial(_rank_integers, got, golden), job.golden.shape),
-        outcome=verdict,
+        worst=worst,
+        outcome=_at_worst(verdict, job.golden, worst),
     )
 
 

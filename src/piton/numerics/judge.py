@@ -51,7 +51,8 @@ def judge_outside(name: str, screen: Screen, candidate: Regions, tolerance: Tole
     tau, bound = tolerance.tau, tolerance.max_bound
     if candidate.outside_over:
         count = candidate.outside_over
-        text = f"output {name}: {count} ordinary positions have a relative error of {bound:.3g} or more, the largest error is {screen.worst:.3g}"
+        of = f"{count} of {candidate.outside_positions} ordinary positions"
+        text = f"output {name}: {of} have a relative error of {bound:.3g} or more, the largest error is {screen.worst:.3g}"
         return outcome(Cause.MAX_ERROR, text, output=name, positions=count, max_error=finite(screen.worst), max_bound=bound, tau=tau)
     if profile == "strict" and not (candidate.outside_mean < tau or candidate.outside_total == 0):
         count, mean = candidate.outside_positions, candidate.outside_mean

@@ -54,7 +54,7 @@ def _score_operator(item: OperatorResult, profile: ScoreProfile) -> OperatorResu
     if not all(is_finished(case) for case in cases):
         return item.model_copy(update={"cases": cases, "score": None})
     points = [CasePoints(verdict=case.outcome.verdict, hap=case.hap.ranked if case.hap else None) for case in cases]
-    return item.model_copy(update={"cases": cases, "score": operator_score(points, profile)})
+    return item.model_copy(update={"cases": cases, "score": operator_score(points, profile, item.compiled)})
 
 
 def _level_scores(operators: Sequence[OperatorResult]) -> dict[str, float | None]:

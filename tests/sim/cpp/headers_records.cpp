@@ -333,6 +333,19 @@ void fault_pad() {
     DataCopyPad(local, global, DataCopyExtParams{1, 8, 0, 0, 0}, DataCopyPadExtParams<float>{true, 9, 0, 0});
 }
 
+void fault_ragged() {
+    LocalTensor<float> local(TPosition::VECIN, 0, 128);
+    GlobalTensor<float> global;
+    DataCopyPad(local, global, DataCopyExtParams{1, 7, 0, 0, 0}, DataCopyPadExtParams<float>{false, 0, 0, 0});
+}
+
+void fault_wide_pad() {
+    LocalTensor<int64_t> local(TPosition::VECIN, 0, 128);
+    GlobalTensor<int64_t> global;
+    DataCopyPad(local, global, DataCopyExtParams{1, 8, 0, 0, 0}, DataCopyPadExtParams<int64_t>{true, 1, 0, 0});
+    DataCopyPad(local, global, DataCopyExtParams{1, 8, 0, 0, 0}, DataCopyPadExtParams<int64_t>{true, 1, 0, 5});
+}
+
 struct Scenario {
     const char *name;
     void (*kernel)();
@@ -376,6 +389,8 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_event_id),
     SCENARIO(fault_count),
     SCENARIO(fault_pad),
+    SCENARIO(fault_ragged),
+    SCENARIO(fault_wide_pad),
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import shutil
 import socket
@@ -34,6 +35,8 @@ class SupervisedProcess:
         self._private = private
         self._started = time.monotonic()
         self._result: ProcessResult | None = None
+        self._reading = threading.Lock()
+        """A run that is being stopped kills from one thread what another one waits for; only one of them may read the end."""
         self.leftover = 0
         """Processes that were still there when the job ended (and were killed)."""
 
@@ -53,7 +56,7 @@ class SupervisedProcess:
 
     def wait(self, timeout_s: float) -> ProcessResult | None:
         """Wait up to `timeout_s`; None if it still runs."""
-        if self._result is None and is_readable(self._control, timeout_s):
+        if self._result is None and self._has_news(timeout_s):
             self._finish()
         return self._result
 
@@ -64,13 +67,24 @@ class SupervisedProcess:
                 self._control.sendall(b"k")
             except OSError:  # it has just ended by itself
                 pass
-            if not is_readable(self._control, _KILL_S):
+            if not self._has_news(_KILL_S):
                 raise EvaluatorError(f"process {self._pid} could not be ended within {_KILL_S:.0f} s")
             self._finish()
         assert self._result is not None
         return self._result
 
+    def _has_news(self, timeout_s: float) -> bool:
+        try:
+            return is_readable(self._control, timeout_s)
+        except ValueError:  # another thread has read the end and closed the socket
+            return True
+
     def _finish(self) -> None:
+        with self._reading:
+            if self._result is None:
+                self._take_end()
+
+    def _take_end(self) -> None:
         try:
             report, _ = wire.receive(self._control)
         except (wire.ClosedError, OSError):
@@ -122,7 +136,8 @@ class ZygoteClient:
     def close(self) -> None:
         """End every job and the zygote; safe to call twice."""
         for process in self._running:
-            process.kill()
+            with contextlib.suppress(EvaluatorError):  # one that never came up, or does not end; the others and the zygote still have to
+                process.kill()
         self._running = []
         if self._sock is not None:
             self._sock.close()

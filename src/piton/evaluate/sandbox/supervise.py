@@ -170,15 +170,15 @@ def _give_writable(job: Job, uid: int | None) -> None:
             if uid is not None:
                 os.chown(folder, uid, -1)
                 continue
-            for name in names:
-                _take(os.path.join(folder, name), job.uid)
+            for path in (folder, *(os.path.join(folder, name) for name in names)):
+                _take(path, job.uid)
 
 
 def _take(path: str, uid: int) -> None:
-    """Own a file of the ended job, and let nobody else write to it. Links are never followed; nothing of the job runs any more that could swap one in."""
+    """Own what the ended job made, and let nobody else write to it. Links are never followed; nothing of the job runs any more that could swap one in."""
     found = os.lstat(path)
     if found.st_uid != uid:
         return
     os.lchown(path, os.getuid(), os.getgid())
-    if stat.S_ISREG(found.st_mode):
+    if not stat.S_ISLNK(found.st_mode):
         os.chmod(path, stat.S_IMODE(found.st_mode) & 0o755)

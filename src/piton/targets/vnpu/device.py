@@ -65,6 +65,7 @@ class VnpuDevice:
             auto_sync=submission.manifest.auto_sync,
             submission_root=submission.root,
             limits=_PROCESS_LIMITS,
+            host_module=build.artifacts["host"],
         )
         return VnpuSession(plan, runner)
 

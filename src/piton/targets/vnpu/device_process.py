@@ -28,6 +28,8 @@ class LastWords:
     address: int
     is_raw_store: bool
     kernel: str
+    code: tuple[int, ...] = ()
+    """Offsets in the device library, innermost call first."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,6 @@ def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner) -> Run
 
 
 def _last_words(body: bytes) -> LastWords:
-    signal, address, is_raw_store, length = wire.DIED.unpack_from(body)
+    signal, address, is_raw_store, count, *frames, length = wire.DIED.unpack_from(body)
     name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
-    return LastWords(signal, address, bool(is_raw_store), name)
+    return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))

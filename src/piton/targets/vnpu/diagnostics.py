@@ -70,15 +70,16 @@ def judge_compile(messages: list[Message], line_of: Callable[[str, int], str], k
 
     `line_of` gives a line of the rewritten text of a user's file; `known` holds every name that our headers use; `raw` is the compiler's output.
     """
-    error = next((message for message in messages if message.diagnostic.severity == "error"), None)
-    if error is None:
+    errors = [message for message in messages if message.diagnostic.severity == "error"]
+    if not errors:
         return outcome(Cause.COMPILE_ERROR, f"the compiler failed without a message: {raw.strip()[-400:] or 'no output'}")
+    error = errors[0]
     place = Place(file=error.diagnostic.file, line=error.diagnostic.line)
     missing = _missing_api(line_of(place.file, place.line), error.column, known) if error.is_own else None
     if missing:
         text = f"{missing} is not part of the virtual NPU's Ascend C (not supported yet, or misspelt)"
         return outcome(Cause.UNSUPPORTED_API, text, place=place.model_copy(update={"instruction": missing}), api=missing)
-    return outcome(Cause.COMPILE_ERROR, error.diagnostic.message, place=place)
+    return outcome(Cause.COMPILE_ERROR, error.diagnostic.message, place=place, errors=len(errors))
 
 
 def _missing_api(line: str, column: int, known: frozenset[str]) -> str | None:

@@ -12,6 +12,7 @@ from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu.device_process import LastWords
 from piton.targets.vnpu.judge import Judged
 from piton.targets.vnpu.log import CallLog
+from piton.targets.vnpu.places import Locate, calls_text
 
 _CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
 """How host code reacts to a device that stopped or refused; the reason is reported instead."""
@@ -22,7 +23,8 @@ def gather(failures: Sequence[Outcome], log: CallLog, judged: Sequence[Judged], 
     reasons = log.outcomes(root) + _modified(log)
     own = [item for item in failures if not (reasons and item.cause in _CONSEQUENCES)]
     unlaunched = [] if failures or log.has_kernel or log.is_cut else _no_kernel([item.buffer for item in judged])
-    return [*own, *reasons, *unlaunched, *(found for item in judged for found in item.outcomes)]
+    wrong = [found for item in judged for found in item.outcomes]
+    return [*own, *reasons, *unlaunched, *(_unlaunched(wrong) if unlaunched else wrong)]
 
 
 def measured(log: CallLog, clock_hz: float) -> Measurement | None:
@@ -42,21 +44,30 @@ def findings_of(log: CallLog, root: str) -> list[Finding]:
     return [*log.findings(root), Finding(kind=FindingKind.COPY_PRICED, message=message, occurrences=copies)]
 
 
-def how_the_device_ended(words: LastWords | None) -> Outcome:
-    """The outcome of a call during which the device process ended."""
+def how_the_device_ended(words: LastWords | None, locate: Locate) -> Outcome:
+    """The outcome of a call during which the device process ended; `locate` knows the device library."""
     if words is None:
         return outcome(Cause.DEVICE_SIGNAL, "the device process ended without a word: device code ended it, or it ran out of memory")
+    places = locate(words.code)
+    place, calls = (places[0] if places else None), calls_text(places)
     where = f" in kernel {words.kernel}" if words.kernel else ""
     if words.is_raw_store:
-        text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue"
-        return outcome(Cause.RAW_GM_STORE, text, fault_address=f"{words.address:#x}", kernel=words.kernel)
-    text = f"device code was ended by {signal.Signals(words.signal).name}{where} at address {words.address:#x}"
-    return outcome(Cause.DEVICE_SIGNAL, text, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
+        text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue{calls}"
+        return outcome(Cause.RAW_GM_STORE, text, place=place, fault_address=f"{words.address:#x}", kernel=words.kernel)
+    at = f" at address {words.address:#x}" if words.address or words.signal in (signal.SIGSEGV, signal.SIGBUS) else ""
+    text = f"device code was ended by {signal.Signals(words.signal).name}{where}{at}{calls}"
+    return outcome(Cause.DEVICE_SIGNAL, text, place=place, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
 
 
 def _modified(log: CallLog) -> list[Outcome]:
     """Inputs that a kernel stored to although the engine let it pass."""
     return [outcome(Cause.INPUT_MODIFIED, f"the input at {address:#x} was stored to", address=f"{address:#x}") for address in log.modified_inputs]
+
+
+def _unlaunched(wrong: Sequence[Outcome]) -> list[Outcome]:
+    """The same with the reason first where nothing was written because nothing ran."""
+    reason = "no kernel was launched in this call: "
+    return [item.model_copy(update={"message": reason + item.message}) if item.cause is Cause.UNWRITTEN_OUTPUT else item for item in wrong]
 
 
 def _no_kernel(outputs: Sequence[OutputBuffer]) -> list[Outcome]:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,12 +16,17 @@ from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu import wire
+from piton.targets.vnpu.places import Locate, calls_text
 
 ENTRY = "piton.targets.vnpu.host_worker:serve"
 _START_S = 60.0
 _END_S = 2.0
 _TEXT = 2000
 """Characters kept of any text that comes from a host process."""
+
+
+def _nowhere(_offsets: Sequence[int]) -> tuple[Place, ...]:
+    return ()
 
 
 class OutputClaim(BaseModel):
@@ -83,6 +89,20 @@ class HostProgram:
     device_channel: socket.socket
     """The host's end of its channel to the device process; closed here once the process has it."""
     limits: Limits = field(default_factory=Limits)
+    locate: Locate = _nowhere
+    """Finds places in the submission's host library; for the parent, the process does not get it."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a crashing host process told about its end."""
+
+    signal: int
+    address: int
+    """0 when the signal has none."""
+    is_device_pointer: bool
+    code: tuple[int, ...]
+    """Offsets in the submission's library, innermost call first."""
 
 
 class HostProcess:
@@ -91,6 +111,7 @@ class HostProcess:
     def __init__(self, program: HostProgram, runner: Runner) -> None:
         """Fork it and wait until torch's device stands. Raises EvaluatorError when it does not start."""
         self._counter = 0
+        self._locate = program.locate
         self._channel, theirs = socket.socketpair()
         self._status, status_writer = os.pipe()
         arguments = {
@@ -156,14 +177,14 @@ class HostProcess:
         return HostResult(failures=(outcome(Cause.HOST_DEADLINE, message, deadline_s=deadline_s),), is_deadline=True)
 
     def _ended(self) -> HostResult:
-        result = self._process.wait(_END_S)
-        if result is None:  # it closed its channel and lives on
-            self._process.kill()
+        ended = self._process.wait(_END_S)
+        result = ended or self._process.kill()
+        if ended is None and result.signal == signal.SIGKILL:  # our own kill: it had closed its channel and lived on
             return self._illegal("the end of its channel")
-        return HostResult(failures=(_how_it_ended(result, self._fault()),))
+        return HostResult(failures=(_how_it_ended(result, self._fault(), self._locate),))
 
-    def _fault(self) -> tuple[int, int, bool] | None:
-        """Last words about a fault: signal, address, whether it is device memory. A submission can write them too; they only explain."""
+    def _fault(self) -> Fault | None:
+        """Last words about a crash. A submission can write them too; they only explain."""
         os.set_blocking(self._status, False)
         try:
             words = os.read(self._status, wire.FAULT.size)
@@ -171,8 +192,8 @@ class HostProcess:
             return None
         if len(words) != wire.FAULT.size:
             return None
-        number, address, is_device = wire.FAULT.unpack(words)
-        return number, address, bool(is_device)
+        number, address, is_device, count, *frames = wire.FAULT.unpack(words)
+        return Fault(number, address, bool(is_device), tuple(frames[:count]))
 
 
 def _failed(failure: Failure) -> Outcome:
@@ -187,20 +208,38 @@ def _failed(failure: Failure) -> Outcome:
     return outcome(cause, text, place=place)
 
 
-def _how_it_ended(result: ProcessResult, fault: tuple[int, int, bool] | None) -> Outcome:
+def _how_it_ended(result: ProcessResult, fault: Fault | None, locate: Locate) -> Outcome:
     tail = result.stderr.strip()[-500:]
     if result.signal is None:
         text = f"the host process ended by itself with exit code {result.exit_code} instead of returning from the operator"
         return outcome(Cause.HOST_EXIT, f"{text}\n{tail}".strip(), exit_code=result.exit_code if result.exit_code is not None else -1)
-    if fault is not None and fault[2] and result.signal == fault[0]:
-        text = "the host code touched device memory through a pointer; device pointers are for kernels only"
-        return outcome(Cause.HOST_DEVICE_ACCESS, text, signal=result.signal, fault_address=f"{fault[1]:#x}")
+    if fault is not None and fault.signal == result.signal:
+        return _crashed(fault, tail, locate(fault.code))
     if result.signal == signal.SIGXCPU:
         return outcome(Cause.HOST_DEADLINE, "the host process used up its processor time", signal=result.signal)
-    text = f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip()
-    if fault is None:
-        return outcome(Cause.HOST_SIGNAL, text, signal=result.signal)
-    return outcome(Cause.HOST_SIGNAL, text, signal=result.signal, fault_address=f"{fault[1]:#x}")
+    return outcome(Cause.HOST_SIGNAL, f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip(), signal=result.signal)
+
+
+def _crashed(fault: Fault, tail: str, places: Sequence[Place]) -> Outcome:
+    """A signal that the process reported itself, with the innermost place inside the submission."""
+    place, calls = (places[0] if places else None), calls_text(places)
+    numbers: dict[str, int | str] = {"signal": fault.signal}
+    if fault.signal in (signal.SIGSEGV, signal.SIGBUS):
+        numbers["fault_address"] = f"{fault.address:#x}"
+    if fault.is_device_pointer:
+        text = f"the host code touched device memory through a pointer; device pointers are for kernels only{calls}"
+        return outcome(Cause.HOST_DEVICE_ACCESS, text, place=place, **numbers)
+    text = f"the host code was ended by {_signal_name(fault.signal)}{_MEANING.get(fault.signal, '')}{calls}"
+    return outcome(Cause.HOST_SIGNAL, f"{text}\n{tail}".strip(), place=place, **numbers)
+
+
+_MEANING: dict[int, str] = {
+    signal.SIGSEGV: ", an access to memory that it does not have",
+    signal.SIGBUS: ", an access beyond the end of a mapped file or one that is not aligned",
+    signal.SIGFPE: ", an integer division by zero or overflow",
+    signal.SIGILL: ", an illegal instruction",
+    signal.SIGABRT: ": abort() was called, by a failed assertion or an exception that nobody caught",
+}
 
 
 def _signal_name(number: int) -> str:

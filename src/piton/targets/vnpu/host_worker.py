@@ -35,7 +35,7 @@ def serve(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
     """Answer calls on `fds["parent"]` until it is closed."""
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    _open_device(arguments["library"], json.loads(arguments["platform"]), fds)
+    _open_device(arguments, fds)
     channel = socket.socket(fileno=fds["parent"])
     wire.send_json(channel, {"ready": True})
     worker = _Worker(arguments["package_folder"], arguments["package"], arguments["operator"])
@@ -168,13 +168,15 @@ def _adopt(tensor: object) -> torch.Tensor:
     return torch.ops.piton.adopt(tensor["address"], tensor["shape"], getattr(torch, tensor["dtype"]))  # type: ignore[no-any-return]
 
 
-def _open_device(library: str, platform: list[int], fds: Mapping[str, int]) -> None:
+def _open_device(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
+    platform = json.loads(arguments["platform"])
     rename_privateuse1_backend("npu")
     torch._register_device_module("npu", _device_module())  # type: ignore[no-untyped-call]
-    handle = ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+    handle = ctypes.CDLL(arguments["library"], mode=ctypes.RTLD_GLOBAL)
     generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
     figures = (ctypes.c_uint64 * len(platform))(*platform)
-    if handle.piton_host_open(fds["device"], fds["status"], figures, len(platform)) != 0:
+    package = os.fsencode(arguments["package_folder"])
+    if handle.piton_host_open(fds["device"], fds["status"], package, figures, len(platform)) != 0:
         raise RuntimeError("the host library could not be set up")
     shim = types.ModuleType("torch_npu")
     shim.npu = torch.npu  # type: ignore[attr-defined]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piton.core.execution import CopyLog, LaunchRecord
+from piton.core.execution import PIPES, CopyLog, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.verdict import VERDICT_OF, Cause, Outcome, Place, outcome
+from piton.targets.vnpu.places import Locate, calls_text
 
 NOTICE_CAUSES = frozenset({"framework_compute", "strided_copy", "casting_copy", "host_copy", "device_memory", "input_modified"})
 """What the host library and the device process may refuse; a host process can send any text as a cause."""
@@ -26,10 +27,21 @@ class LoggedDiagnostic(BaseModel):
     instruction: str
     numbers: dict[str, int]
     occurrences: int
+    code: list[int] = Field(default_factory=list)
+    """Offsets in the device library when no instruction gives the place, innermost call first."""
 
     def place(self, root: str) -> Place:
         """Where, with files relative to `root` (the submission's folder)."""
         return Place(file=relative(self.file, root), line=self.line, core=self.core if self.core >= 0 else None, instruction=self.instruction)
+
+    def placed(self, locate: Locate) -> LoggedDiagnostic:
+        """The same with the place that its code has."""
+        places = locate(self.code) if self.code else ()
+        if not places:
+            return self
+        inner = places[0]
+        found = {"file": inner.file, "line": inner.line, "instruction": inner.instruction, "message": self.message + calls_text(places)}
+        return self.model_copy(update=found)
 
 
 class LoggedLaunch(BaseModel):
@@ -74,6 +86,14 @@ class CallLog(BaseModel):
     """Why the engine could not execute a launch; our failure, the call cannot be evaluated."""
     launch_seconds: float = 0.0
     """Wall-clock time the device worked; tells a slow simulation from a host that hangs."""
+
+    def placed(self, locate: Locate) -> CallLog:
+        """The same where the violation that cut the call, the only one without a place of its own, is placed by its code."""
+        if not self.is_cut or not self.launches or not self.launches[-1].diagnostics:
+            return self
+        cut = self.launches[-1]
+        diagnostics = [*cut.diagnostics[:-1], cut.diagnostics[-1].placed(locate)]
+        return self.model_copy(update={"launches": [*self.launches[:-1], cut.model_copy(update={"diagnostics": diagnostics})]})
 
     @property
     def has_kernel(self) -> bool:
@@ -129,8 +149,13 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
 
 def _violation(item: LoggedDiagnostic, kernel: str, root: str) -> Outcome:
     cause = _cause(item.cause, frozenset(known.value for known in Cause))
-    numbers: dict[str, float | int | str] = {**item.numbers, "kernel": kernel, "occurrences": item.occurrences}
+    numbers: dict[str, float | int | str] = {**_named(item.numbers), "kernel": kernel, "occurrences": item.occurrences}
     return Outcome(verdict=VERDICT_OF[cause], cause=cause, message=item.message, place=item.place(root), numbers=numbers)
+
+
+def _named(numbers: dict[str, int]) -> dict[str, int | str]:
+    """The same with pipes by the vendor's names, which the engine sends as numbers."""
+    return {name: PIPES[value].upper() if name.endswith("_pipe") and 0 <= value < len(PIPES) else value for name, value in numbers.items()}
 
 
 def _cause(name: str, allowed: frozenset[str]) -> Cause:

@@ -18,9 +18,10 @@ from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, 
 
 TORCH_HEADER = "piton_torch.h"
 ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *PLAIN_OUTPUT)
-"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps (nobody reads either) roots are vectorised; no bit changes."""
-HOST_FLAGS = ("-std=c++20", "-O1", "-fPIC", *PLAIN_OUTPUT)
-"""C++20 because torch's headers ask for it; host code of a submission is never what is measured."""
+"""No contraction: two instructions of a kernel never become one rounding. Without errno and traps, which nobody reads, roots are vectorised; no bit changes."""
+HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
+"""C++20 because torch's headers ask for it; host code of a submission is never what is measured.
+Line numbers, to say where it crashed."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,11 @@ class OwnParts:
         return digest([tree_digest(self.paths.include), metadata.version("torch"), str(self.python)])
 
     @cached_property
+    def simulator_digest(self) -> str:
+        """Identity of what runs a build: engine, timing model, torch device. No compile of a submission depends on it, but every result does."""
+        return digest([tree_digest(self.paths.engine, self.paths.host, self.paths.include), ENGINE_FLAGS])
+
+    @cached_property
     def known_names(self) -> frozenset[str]:
         """Every identifier in our headers but those in comments: a name that an error points at and that is here is no missing API."""
         texts = (re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.DOTALL) for path in sorted(self.paths.include.rglob("*.h")))
@@ -143,7 +149,7 @@ class OwnParts:
         return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
-        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries())
+        arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
         return self._own_step("libpiton_npu.so", arguments, objects)
 
     def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:

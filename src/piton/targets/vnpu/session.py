@@ -24,6 +24,7 @@ from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
 from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
+from piton.targets.vnpu.places import SourceFinder
 
 _BUSY_S = 2.0
 """After the host's deadline: how long the device may take to finish what it is doing."""
@@ -46,6 +47,8 @@ class SessionPlan:
     auto_sync: bool
     submission_root: str
     limits: Limits
+    host_module: str = ""
+    """Copy of the submission's host library that its host process cannot change; empty when it has none."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class VnpuSession:
         self._plan = plan
         self._runner = runner
         self._arena = DeviceArena()
+        self._places = SourceFinder(runner, plan.submission_root)
         self._device: DeviceProcess | None = None
         self._host: HostProcess | None = None
 
@@ -78,11 +82,11 @@ class VnpuSession:
             uploaded = self._upload(device, call)
             device.begin_call(call.copy_allowance_bytes)
             result = host.call(uploaded.arguments, call.deadline_s)
-            log = _end_call(device, result, call)
+            log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
             execution = self._execution(device, result, log, uploaded, call)
             is_reusable = not result.failures and not log.is_cut
         except DeviceGoneError as gone:
-            execution = Execution(outcomes=(how_the_device_ended(gone.words),))
+            execution = Execution(outcomes=(how_the_device_ended(gone.words, self._places.within(self._plan.device_library)),))
         except DeviceBusyError:
             raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action="raise the deadline or lower the budget") from None
         finally:
@@ -103,7 +107,16 @@ class VnpuSession:
                 plan = self._plan
                 program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, device_end, plan.limits)
                 self._device = DeviceProcess(program, self._runner)
-                worker = HostProgram(plan.package_folder, plan.package, plan.operator.name, plan.host_library, plan.platform, host_end, plan.limits)
+                worker = HostProgram(
+                    package_folder=plan.package_folder,
+                    package=plan.package,
+                    operator=plan.operator.name,
+                    library=plan.host_library,
+                    platform=plan.platform,
+                    device_channel=host_end,
+                    limits=plan.limits,
+                    locate=self._places.within(plan.host_module),
+                )
                 self._host = HostProcess(worker, self._runner)
         return self._device, self._host
 

@@ -17,8 +17,8 @@ from piton.targets.vnpu.diagnostics import undefined_symbols
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
 from piton.targets.vnpu.sources import EXTENSION, SourceTree
 
-KERNEL_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
-DEVICE_FLAGS = (*KERNEL_FLAGS, "-g1", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
+KERNEL_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
+DEVICE_FLAGS = (*KERNEL_FLAGS, "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")

@@ -111,10 +111,16 @@ class _OperatorBuild:
             artifacts=artifacts,
             outcome=failure,
             diagnostics=tuple(self._diagnostics),
-            key=digest([self._steps.key, self._tree.key]),
+            key=self._key(),
             seconds=time.monotonic() - started,
             is_cached=self._is_cached,
         )
+
+    def _key(self) -> str:
+        """What decides a result beside hardware and data: sources, headers, compiler, the package's Python files, and the simulator that runs it all."""
+        package = f"{self._submission.manifest.package}/"
+        scripts = sorted((item.path, item.sha256) for item in self._submission.files if item.path.startswith(package))
+        return digest([self._steps.key, self._tree.key, scripts, self._own.simulator_digest])
 
     def _make(self) -> tuple[Outcome | None, dict[str, str]]:
         failure, objects = self._compile(self._steps.units())

@@ -8,17 +8,19 @@ import struct
 import time
 from enum import IntEnum
 
-VERSION = 1
+VERSION = 2
 MAX_BODY_BYTES = 1 << 26
 MAX_REPLY_BYTES = 1 << 22
 """Bound of a host process's reply; a list of a hundred outputs takes some KiB."""
 
 _HEADER = struct.Struct("<II")
 _LENGTH = struct.Struct("<I")
-FAULT = struct.Struct("<iQB")
-"""Last words of a host process: signal, address, whether it is a device address."""
-DIED = struct.Struct("<iQBI")
-"""Last words of a device process: signal, address, whether it was a raw store, length of the kernel's name that follows."""
+FRAMES = 16
+"""Places that last words have room for; vnpu_cpp/engine/frames.h."""
+FAULT = struct.Struct(f"<iQBI{FRAMES}Q")
+"""Last words of a host process: signal, address, whether it is a device address, number of frames, their offsets in the submission's library."""
+DIED = struct.Struct(f"<iQBI{FRAMES}QI")
+"""Last words of a device process: signal, address, whether it was a raw store, frames as above, length of the kernel's name that follows."""
 DESCRIPTION = struct.Struct("<BQQBBQQ")
 
 

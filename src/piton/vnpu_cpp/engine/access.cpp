@@ -145,6 +145,7 @@ void report_race(Core &core, const vnpu_record &record, const Touch &touch, cons
     core.report(record, "missing_sync", message,
                 {{"begin", static_cast<int64_t>(conflict.begin)},
                  {"end", static_cast<int64_t>(conflict.end)},
+                 {"overlap_bytes", static_cast<int64_t>(conflict.end - conflict.begin)},
                  {"earlier_line", earlier.line},
                  {"earlier_pipe", conflict.pipe},
                  {"later_pipe", record.pipe}});
@@ -184,7 +185,10 @@ void report_cores(Core &core, const vnpu_record &record, const Touch &touch, con
                 describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
                     bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
                     ", and no SyncAll lies between the two",
-                {{"begin", static_cast<int64_t>(other.begin)}, {"end", static_cast<int64_t>(other.end)}, {"earlier_line", earlier.line}});
+                {{"begin", static_cast<int64_t>(other.begin)},
+                 {"end", static_cast<int64_t>(other.end)},
+                 {"overlap_bytes", static_cast<int64_t>(other.end - other.begin)},
+                 {"earlier_line", earlier.line}});
 }
 
 void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch) {

@@ -25,7 +25,7 @@ void bound_waiting(int host_fd) {
 int serve(char **argv) {
     const int memfd = std::atoi(argv[1]), parent_fd = std::atoi(argv[2]), host_fd = std::atoi(argv[3]);
     bound_waiting(host_fd);
-    vnpu::device::report_signals_to(parent_fd);
+    vnpu::device::report_signals_to(parent_fd, argv[4]);
     vnpu::device::Server(memfd, parent_fd, host_fd, argv[4]).serve();
     return 0;
 }

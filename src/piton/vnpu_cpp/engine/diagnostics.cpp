@@ -171,9 +171,10 @@ Diagnostic make(const Place &place, int64_t core, const std::string &message, Nu
 
 }  // namespace
 
-void Reporter::violation(const Place &place, int64_t core, const std::string &cause, const std::string &message, Numbers numbers) {
+void Reporter::violation(const Place &place, int64_t core, const std::string &cause, const std::string &message, Numbers numbers, std::vector<uint64_t> code) {
     Diagnostic made = make(place, core, message, std::move(numbers));
     made.cause = cause;
+    made.code = std::move(code);
     add(std::move(made));
 }
 

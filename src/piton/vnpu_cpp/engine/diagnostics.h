@@ -38,7 +38,8 @@ std::string hex(uint64_t value);
 class Reporter {
 public:
     explicit Reporter(uint32_t limit) : limit_(limit) {}
-    void violation(const Place &place, int64_t core, const std::string &cause, const std::string &message, Numbers numbers = {});
+    void violation(const Place &place, int64_t core, const std::string &cause, const std::string &message, Numbers numbers = {},
+                   std::vector<uint64_t> code = {});
     void finding(const Place &place, int64_t core, const std::string &kind, const std::string &message, Numbers numbers = {});
     bool has(const Place &place, const std::string &cause_or_kind);  // counts one more occurrence when it is known already
     std::vector<Diagnostic> take() { return std::move(found_); }

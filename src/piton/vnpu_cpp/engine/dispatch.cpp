@@ -1,5 +1,6 @@
 /* From a record to what it does; the two functions device code calls. */
 #include "core.h"
+#include "frames.h"
 
 namespace vnpu {
 
@@ -142,12 +143,14 @@ uint64_t answer(Core &core, const vnpu_record &record) {
 
 namespace {
 
+// `place` is that of the record that used up the budget; without one, scalar code did, and the stack says where it stands.
 [[noreturn]] void exhausted(Core &core, const Place &place) {
-    const uint64_t budget = core.launch.options.budget_cycles;
-    core.launch.reporter.violation(place, core.index, "device_budget",
-                                   "core " + std::to_string(core.index) + " used up its budget of " + std::to_string(budget) +
-                                       " cycles without an end in sight; a loop whose condition never changes is the usual reason",
-                                   {{"budget_cycles", static_cast<int64_t>(budget)}, {"instructions", static_cast<int64_t>(core.trace.size())}});
+    const auto budget = static_cast<int64_t>(core.launch.options.budget_cycles), used = budget - core.budget_left;
+    const std::string last = core.last_place.line ? "; the last instruction before was " + describe(core.last_place) : "";
+    const std::string message = "core " + std::to_string(core.index) + " was still running after its budget of " + std::to_string(budget) +
+                                " cycles; a loop whose condition never changes is the usual reason" + (place.line ? "" : last);
+    const Numbers numbers = {{"used_cycles", used}, {"budget_cycles", budget}, {"instructions", static_cast<int64_t>(core.trace.size())}};
+    core.launch.reporter.violation(place, core.index, "device_budget", message, numbers, place.line ? std::vector<uint64_t>{} : calls_on_stack());
     core.cut();
 }
 
@@ -196,5 +199,5 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
 // least a block can take.
 extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc() {
     vnpu::Core *core = vnpu::running;
-    if (core && --core->budget_left < 0) vnpu::exhausted(*core, core->last_place);
+    if (core && --core->budget_left < 0) vnpu::exhausted(*core, vnpu::Place{});
 }

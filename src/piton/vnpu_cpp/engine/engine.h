@@ -27,6 +27,7 @@ struct Diagnostic {
     std::string instruction;  // API name, such as DataCopyPad
     std::vector<std::pair<std::string, int64_t>> numbers;
     uint64_t occurrences = 1;
+    std::vector<uint64_t> code;  // when no record gives the place: the calls on the stack, addresses inside the calling instructions
 };
 
 struct EngineOptions {

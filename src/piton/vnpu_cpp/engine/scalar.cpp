@@ -3,7 +3,8 @@
  *
  * The unified buffer is seen directly. Global memory is seen through a write-back cache of 64-byte lines per core: a SetValue stays in it until
  * DataCacheCleanAndInvalid, and two cores that store into one line clobber each other even on different bytes.
- * Limits: the cache is not simulated as memory (a load always sees the newest bytes); what would go wrong is reported instead.
+ * Limits: the cache is not simulated as memory (a load always sees the newest bytes). What goes wrong with stores is reported instead; a GetValue that would
+ * have found a stale line, because no DataCacheCleanAndInvalid came between a store by DMA and it, is not.
  */
 #include <algorithm>
 #include <cstring>

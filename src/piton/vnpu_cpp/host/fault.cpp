@@ -1,10 +1,15 @@
-/* A host program that touches a device pointer ends with SIGSEGV; this says so to the parent before it does. */
+/*
+ * A host program that touches a device pointer, or crashes otherwise, ends with a signal; this says to the parent where and why before it does.
+ * A submission can write the same bytes: they explain an end, they decide nothing that its exit status does not.
+ */
 #include <csignal>
 #include <stdexcept>
+#include <string>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../engine/frames.h"
 #include "../engine/memory.h"
 #include "transport.h"
 
@@ -19,19 +24,35 @@ struct __attribute__((packed)) Fault {
     int32_t signal;
     uint64_t address;
     uint8_t is_device_pointer;
+    vnpu::Frames frames;  // in libraries of the submission
 };
 
-int status_pipe = -1;  // a signal handler takes no argument
+// A signal handler takes no argument.
+int status_pipe = -1;
+std::string package_folder;
+Fault fault = {};
+volatile sig_atomic_t is_reporting = 0;
 
-void report(int signal, siginfo_t *info, void *) {
-    const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-    const bool is_device = address >= vnpu::kArenaBase && address < vnpu::kArenaBase + vnpu::kArenaBytes;
-    const Fault fault = {signal, address, is_device};
+void describe(int signal, const siginfo_t *info, const void *context) {
+    const bool has_address = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0;  // not when another process or raise() sent it
+    const auto address = has_address ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
+    fault.signal = signal;
+    fault.address = address;
+    fault.is_device_pointer = address >= vnpu::kArenaBase && address < vnpu::kArenaBase + vnpu::kArenaBytes;
+    vnpu::frames_of(fault.frames, package_folder.c_str(), context);
+}
+
+// Entered a second time when the walk over a broken stack crashes: then what is known by now is sent.
+void report(int signal, siginfo_t *info, void *context) {
+    if (!is_reporting) {
+        is_reporting = 1;
+        describe(signal, info, context);
+    }
     if (write(status_pipe, &fault, sizeof fault) < 0) {
         // The parent then knows the signal only.
     }
-    std::signal(signal, SIG_DFL);
-    raise(signal);
+    std::signal(fault.signal, SIG_DFL);
+    raise(fault.signal);
 }
 
 void reserve_addresses() {
@@ -43,8 +64,10 @@ void reserve_addresses() {
 
 }  // namespace
 
-void guard_device_addresses(int status_fd) {
+void guard_device_addresses(int status_fd, const std::string &package) {
     status_pipe = status_fd;
+    package_folder = package;
+    vnpu::prepare_frames();
     reserve_addresses();
     void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");
@@ -53,7 +76,7 @@ void guard_device_addresses(int status_fd) {
     struct sigaction action = {};
     action.sa_sigaction = report;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (const int signal : {SIGSEGV, SIGBUS}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
 }
 
 }  // namespace piton::host

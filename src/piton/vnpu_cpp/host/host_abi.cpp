@@ -27,12 +27,12 @@ int piton_host_launch(const char *kernel, uint32_t blocks, const void *arguments
 
 uint64_t piton_host_platform(uint32_t what) { return what < kFigures ? figures[what] : 0; }
 
-// 0, or 1 with the reason on stderr. `platform` holds one figure per enum piton_platform.
-int piton_host_open(int device_fd, int status_fd, const uint64_t *platform, uint32_t count) {
+// 0, or 1 with the reason on stderr. `package` is the folder of the submission's libraries; `platform` holds one figure per enum piton_platform.
+int piton_host_open(int device_fd, int status_fd, const char *package, const uint64_t *platform, uint32_t count) {
     for (uint32_t what = 0; what < count && what < kFigures; ++what) figures[what] = platform[what];
     try {
         piton::host::connect(device_fd);
-        piton::host::guard_device_addresses(status_fd);
+        piton::host::guard_device_addresses(status_fd, package);
         return 0;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -32,7 +32,7 @@ void notice(const std::string &cause, const std::string &message);
 
 void connect(int device_fd);
 
-// Reserve the addresses of device memory and report a fault on them to `status_fd`.
-void guard_device_addresses(int status_fd);
+// Reserve the addresses of device memory; report a fault on them, and any other crash with its place in libraries below the folder `package`, to `status_fd`.
+void guard_device_addresses(int status_fd, const std::string &package);
 
 }  // namespace piton::host

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 
+#include "../frames.h"
 #include "server.h"
 #include "signals.h"
 
@@ -26,6 +27,16 @@ void copy_ranges(const IntervalSet &from, uint64_t source, IntervalSet &to, uint
     for (const auto &[begin, end] : before.ranges()) {
         const uint64_t low = std::max(begin, source), high = std::min(end, source + bytes);
         if (low < high) to.add(destination + (low - source), destination + (high - source));
+    }
+}
+
+// Addresses as offsets into the device library; those of other code are dropped.
+void make_relative(std::vector<Diagnostic> &diagnostics, const std::string &library) {
+    for (Diagnostic &diagnostic : diagnostics) {
+        Frames kept = {};
+        for (const uint64_t address : diagnostic.code) frames::keep(kept, library.c_str(), address);
+        diagnostic.code.clear();
+        for (uint32_t index = 0; index < kept.count; ++index) diagnostic.code.push_back(kept.offsets[index]);
     }
 }
 
@@ -170,6 +181,7 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     set_running_kernel("");
     log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool is_cut = launch.report.is_cut;
+    make_relative(launch.report.diagnostics, library_);
     log_.add(std::move(launch));
     if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");
 }
@@ -195,10 +207,19 @@ Allocation &Server::writable(uint64_t address, uint64_t bytes) {
     throw std::runtime_error("copy into an input of the operator refused");
 }
 
+// A tensor that the operator updates in place is an output: what no kernel computed may not get there, however few bytes it is.
+void Server::refuse_in_place(const Allocation &target, const char *what) {
+    if (target.owner != Owner::Parent) return;
+    const std::string message = std::string("copy of ") + what + " into a tensor that the operator updates in place refused; only a kernel may write it";
+    log_.add("host_copy", message);
+    throw std::runtime_error(message);
+}
+
 void Server::copy_in(uint64_t address, const std::string &bytes) {
     require_call("copy to the device");
     spend_allowance(bytes.size(), "to the device");
     Allocation &target = writable(address, bytes.size());
+    refuse_in_place(target, "host data");
     log_.host_to_device_bytes += bytes.size();
     if (bytes.empty()) return;
     if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
@@ -219,6 +240,8 @@ void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) 
     require_call("copy on the device");
     Allocation &from = readable(source, bytes);
     Allocation &to = writable(destination, bytes);
+    const uint64_t begin = source - from.address;
+    if (from.owner == Owner::Host && !from.stored.covers(begin, begin + bytes)) refuse_in_place(to, "bytes that no kernel stored");
     log_.device_to_device_bytes += bytes;
     if (bytes == 0) return;
     if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);

@@ -76,6 +76,7 @@ std::string write_diagnostic(const Diagnostic &diagnostic) {
         .text("instruction", diagnostic.instruction)
         .raw("numbers", numbers.done())
         .number("occurrences", diagnostic.occurrences)
+        .raw("code", list(diagnostic.code, [](uint64_t offset) { return std::to_string(offset); }))
         .done();
 }
 

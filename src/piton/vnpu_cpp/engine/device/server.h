@@ -50,6 +50,7 @@ private:
     void require_call(const char *what) const;
     Allocation &readable(uint64_t address, uint64_t bytes);
     Allocation &writable(uint64_t address, uint64_t bytes);
+    void refuse_in_place(const Allocation &target, const char *what);
     void violation(const std::string &kernel, const std::string &cause, const std::string &message);
 
     DeviceMemory memory_;

@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "../frames.h"
 #include "../memory.h"
 #include "../wire.h"
 
@@ -13,19 +14,22 @@ namespace vnpu::device {
 
 namespace {
 
-// Handlers take no argument, so what they need is kept here, written before anything can go wrong.
+// Handlers take no argument, so what they need is kept here, written before anything can go wrong. piton.targets.vnpu.wire.DIED has the same layout.
 struct LastWords {
     wire::Header header;
     struct __attribute__((packed)) {
         int32_t signal;
         uint64_t address;
         uint8_t is_raw_store;
+        Frames frames;
         uint32_t kernel_bytes;
         char kernel[256];
     } body;
 };
 LastWords last_words = {};
 int report_fd = -1;
+const char *device_library = "";
+volatile sig_atomic_t is_reporting = 0;
 
 constexpr size_t kStackBytes = 1 << 16;
 
@@ -34,14 +38,24 @@ bool is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 // Every byte of the arena is mapped for reading, so that a fault in it can only be a store.
 bool is_in_arena(uint64_t address) { return address >= kArenaBase && address < kArenaBase + kArenaBytes; }
 
-void report(int signal, siginfo_t *info, void *) {
+void describe(int signal, const siginfo_t *info, const void *context) {
     const auto address = is_fault(signal) ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
     last_words.body.signal = signal;
     last_words.body.address = address;
     last_words.body.is_raw_store = is_fault(signal) && is_in_arena(address);
+    frames_of(last_words.body.frames, device_library, context);
+}
+
+// Entered a second time when the walk over a broken stack crashes: then what is known by now is sent.
+void report(int signal, siginfo_t *info, void *context) {
+    if (!is_reporting) {
+        is_reporting = 1;
+        describe(signal, info, context);
+    }
     wire::write_all(report_fd, &last_words, sizeof last_words.header + last_words.header.bytes);
-    std::signal(signal, SIG_DFL);
-    raise(signal);
+    const int first = last_words.body.signal;
+    std::signal(first, SIG_DFL);
+    raise(first);
 }
 
 }  // namespace
@@ -53,8 +67,10 @@ void set_running_kernel(const std::string &name) {
     last_words.header = {static_cast<uint32_t>(wire::Type::Died), static_cast<uint32_t>(sizeof last_words.body - sizeof last_words.body.kernel + bytes)};
 }
 
-void report_signals_to(int parent_fd) {
+void report_signals_to(int parent_fd, const char *library) {
     report_fd = parent_fd;
+    device_library = library;
+    prepare_frames();
     set_running_kernel("");
     void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");

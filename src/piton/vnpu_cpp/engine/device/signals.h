@@ -5,8 +5,8 @@
 
 namespace vnpu::device {
 
-// Install the handlers, on a stack of their own; `parent_fd` is written to from the handler.
-void report_signals_to(int parent_fd);
+// Install the handlers, on a stack of their own; `parent_fd` is written to from the handler, with places in `library`, whose text has to stay.
+void report_signals_to(int parent_fd, const char *library);
 
 // The kernel that a report will name; kept as bytes that a signal handler may read.
 void set_running_kernel(const std::string &name);

@@ -73,6 +73,9 @@ PITON_API void SubmitPadIn(const AscendC::LocalTensor<T> &dst, const AscendC::Gl
     RequireRange("DataCopyPad", 2, bytes % sizeof(T), 0, 0, at);
     RequireRange("DataCopyPad", 3, pad.leftPadding * sizeof(T), 0, kMaxPadBytes, at);
     RequireRange("DataCopyPad", 3, pad.rightPadding * sizeof(T), 0, kMaxPadBytes, at);
+    if (sizeof(T) == 8 && pad.isPad && (pad.leftPadding || pad.rightPadding)) {
+        RequireRange("DataCopyPad", 3, ToBits(pad.paddingValue), 0, 0, at); /* 64-bit types are padded with 0 only */
+    }
     const Blocks blocks{count, bytes, sourceGap, destinationBlocks * kBlockBytes};
     vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE2, dst.Operand(), src.Operand(), blocks, at);
     record.flags = src.CopyFlags();

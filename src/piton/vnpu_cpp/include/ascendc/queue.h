@@ -258,7 +258,8 @@ public:
 private:
     template <typename T>
     PITON_API LocalTensor<T> Window(uint32_t offset, uint32_t elements, piton::Location at) const {
-        const uint32_t end = Bytes(at) + buffer_->address;
+        const uint32_t bytes = Bytes(at); /* first: it is what notices a TBuf without memory */
+        const uint32_t end = buffer_->address + bytes;
         return LocalTensor<T>(position, buffer_->address + offset, end, elements, nullptr);
     }
 
