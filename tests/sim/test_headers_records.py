@@ -17,7 +17,7 @@ FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-
 # enum vnpu_pipe, enum vnpu_opcode, flags: written out, so that a change of the ABI is noticed here
 S, V, MTE2, MTE3, FIX, ALL = 0, 1, 4, 5, 6, 7
 ADD, MULS, EXP, CAST, DUPLICATE, COPY, COPY_PAD, LOAD, STORE = 1, 33, 64, 72, 74, 192, 193, 224, 225
-COMPARE, SELECT = 96, 97
+ADDS, COMPARE, SELECT = 32, 96, 97
 SET, WAIT, BARRIER, SYNC_ALL, SET_MASK, MASK_MODE, ATOMIC, PAD_VALUE = 256, 257, 258, 259, 288, 289, 290, 291
 INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
@@ -224,6 +224,24 @@ def test_reductions_of_tensors_carry_their_work_buffer(scenarios: Scenarios) -> 
     assert (by_count["flags"], by_count["p"], index["p"]) == (COUNT, [1000, 0, 0, 0], [1000, 0, 0, 1])
     assert (by_repeats["flags"], by_repeats["p"], by_repeats["mask"]) == (SET_FORM, [300, 0, 0, 0], [2**64 - 1, 2**36 - 1])
     assert (low["mask"], low["src0"][5], spread["p"][0], spread["dst"][4:]) == ([5, 9], 9, 2, [1, 8])
+
+
+def test_gather_and_index_carry_base_and_first_value(scenarios: Scenarios) -> None:
+    by_count, strided, counted, placed = instructions(scenarios["indices"])[:4]
+    assert (by_count["op"], by_count["flags"], by_count["p"][0], by_count["scalar"], by_count["src1"][1]) == (138, COUNT, 300, 32, 16384)
+    assert (strided["p"][:3], strided["dst"][4:], strided["scalar"]) == ([4, 100, 1], [1, 300], 0)
+    assert (counted["op"], counted["p"][0], counted["scalar"]) == (139, 300, 0xFFFE)
+    assert (placed["p"][:3], placed["dst"][4:]) == ([4, 100, 1], [2, 9])
+
+
+def test_an_arithmetic_progression_doubles_what_the_scalar_unit_began(scenarios: Scenarios) -> None:
+    steps = [record for record in instructions(scenarios["indices"])[4:] if record["op"] in (STORE, ADDS)]
+    assert [step["scalar"] for step in steps[:8]] == list(range(3, 19, 2))
+    assert [(step["dst"][1] - 8192, step["src0"][1] - 8192, step["scalar"], step["p"][0]) for step in steps[8:]] == [
+        *((at * 16, at * 16 - 16, 16, 8) for at in range(1, 8)),
+        (128, 0, 128, 64),
+        (256, 128, 128, 22),
+    ]
 
 
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:

@@ -169,6 +169,18 @@ void reductions() {
     Brcb(x, y, 2, {1, 8});
 }
 
+void indices() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<int16_t> index(TPosition::VECCALC, 8192, 1024);
+    LocalTensor<uint32_t> offsets(TPosition::VECCALC, 16384, 1024);
+    Gather(x, y, offsets, 32u, 300);
+    Gather(x, y, offsets, 0u, 100, 4, 300);
+    CreateVecIndex(index, int16_t(-2), 300);
+    CreateVecIndex(index, int16_t(3), 100, 4, 2, 9);
+    ArithProgression<int16_t>(index, 3, 2, 150);
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -366,6 +378,7 @@ const Scenario kScenarios[] = {
     SCENARIO(comparisons),
     SCENARIO(bit_operations),
     SCENARIO(reductions),
+    SCENARIO(indices),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),

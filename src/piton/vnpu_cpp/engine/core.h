@@ -113,6 +113,8 @@ void run_select(Core &core, const vnpu_record &record);
 void run_reduce_all(Core &core, const vnpu_record &record);
 void run_group_reduce(Core &core, const vnpu_record &record);
 void run_brcb(Core &core, const vnpu_record &record);
+void run_gather(Core &core, const vnpu_record &record);
+void run_create_vec_index(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);

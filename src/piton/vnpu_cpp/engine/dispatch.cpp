@@ -85,6 +85,10 @@ void execute(Core &core, const vnpu_record &record) {
             return run_group_reduce(core, record);
         case VNPU_OP_BRCB:
             return run_brcb(core, record);
+        case VNPU_OP_GATHER:
+            return run_gather(core, record);
+        case VNPU_OP_CREATE_VEC_INDEX:
+            return run_create_vec_index(core, record);
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);

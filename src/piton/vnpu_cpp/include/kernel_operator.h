@@ -12,6 +12,7 @@
 #include "ascendc/compare.h"
 #include "ascendc/copy.h"
 #include "ascendc/duplicate.h"
+#include "ascendc/gather.h"
 #include "ascendc/queue.h"
 #include "ascendc/reduce.h"
 #include "ascendc/select.h"
