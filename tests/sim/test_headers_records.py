@@ -244,6 +244,11 @@ def test_an_arithmetic_progression_doubles_what_the_scalar_unit_began(scenarios:
     ]
 
 
+def test_atomic_kinds_carry_their_dtype(scenarios: Scenarios) -> None:
+    kinds = [(record["op"], record["p"][0], record["dst"][3]) for record in instructions(scenarios["atomics"])]
+    assert kinds == [(ATOMIC, 1, F16), (ATOMIC, 2, 4), (ATOMIC, 3, 2), (ATOMIC, 4, F32), (ATOMIC, 0, 0), (ATOMIC, 0, 0)]
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)

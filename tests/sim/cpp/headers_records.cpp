@@ -181,6 +181,15 @@ void indices() {
     ArithProgression<int16_t>(index, 3, 2, 150);
 }
 
+void atomics() {
+    SetAtomicAdd<half>();
+    SetAtomicMax<int8_t>();
+    SetAtomicMin<bfloat16_t>();
+    SetAtomicType<float>();
+    SetAtomicNone();
+    DisableDmaAtomic();
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -379,6 +388,7 @@ const Scenario kScenarios[] = {
     SCENARIO(bit_operations),
     SCENARIO(reductions),
     SCENARIO(indices),
+    SCENARIO(atomics),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),

@@ -62,6 +62,12 @@ struct MaskState {
     bool is_counter = false;
 };
 
+// What copies to global memory do with the bytes that are there.
+struct AtomicState {
+    uint32_t mode = 0;  // enum of VNPU_OP_SET_ATOMIC: none, add, max, min
+    uint8_t dtype = VNPU_DT_NONE;
+};
+
 struct PendingEvent {
     Prefix prefix;
     Place place;
@@ -80,11 +86,13 @@ struct Core {
     Clocks clocks;
     AccessMap ub_map;
     AccessMap gm_map;
-    IntervalSet buffers;  // UB bytes that InitBuffer has given out
-    IntervalSet dirty;    // the part of launch.dirty that is this core's
+    AccessMap gm_atomics;  // atomic stores
+    IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    IntervalSet dirty;     // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
+    AtomicState atomic;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;  // cycles, in program order
@@ -115,6 +123,7 @@ void run_group_reduce(Core &core, const vnpu_record &record);
 void run_brcb(Core &core, const vnpu_record &record);
 void run_gather(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
+void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);

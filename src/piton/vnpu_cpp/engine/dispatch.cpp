@@ -28,7 +28,7 @@ void set_register(Core &core, const vnpu_record &record) {
             core.pad_value = record.scalar;
             break;
         default:
-            if (record.p[0] != 0) refuse(core, record);  // atomic stores
+            set_atomic(core, record);
     }
     charge(core, record);
 }

@@ -8,6 +8,7 @@
 #ifndef PITON_KERNEL_OPERATOR_H
 #define PITON_KERNEL_OPERATOR_H
 
+#include "ascendc/atomic.h"
 #include "ascendc/cast.h"
 #include "ascendc/compare.h"
 #include "ascendc/copy.h"

@@ -135,7 +135,7 @@ enum vnpu_opcode {
     /* state registers, ordered by hardware with other instructions */
     VNPU_OP_SET_MASK = 288,      /* mask[0..1] */
     VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
-    VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min; dst.dtype */
+    VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min, 4 dtype alone; dst.dtype */
     VNPU_OP_SET_PAD_VALUE = 291, /* scalar */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
     VNPU_OP_BUFFER_INIT = 320,    /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
