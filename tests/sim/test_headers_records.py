@@ -249,6 +249,11 @@ def test_atomic_kinds_carry_their_dtype(scenarios: Scenarios) -> None:
     assert kinds == [(ATOMIC, 1, F16), (ATOMIC, 2, 4), (ATOMIC, 3, 2), (ATOMIC, 4, F32), (ATOMIC, 0, 0), (ATOMIC, 0, 0)]
 
 
+def test_cache_cleaning_names_lines_and_destination(scenarios: Scenarios) -> None:
+    cleaned = [(record["op"], record["p"][:2], record["src0"][:2]) for record in instructions(scenarios["caches"])]
+    assert cleaned == [(226, [0, 2], [GM, 0x200000000020]), (226, [1, 2], [GM, 0x200000000000]), (226, [0, 1], [UB, 32])]
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)

@@ -72,6 +72,7 @@ REFUSALS = {
     "Gather(l, l, LocalTensor<uint32_t>(), 0u, 8);": "Gather does not support int64_t on the Ascend 910B",
     "CreateVecIndex(u, uint8_t(0), 8);": "CreateVecIndex does not support uint8_t on the Ascend 910B; supported: half, float, int16_t, int32_t.",
     "SetAtomicAdd<uint16_t>();": "SetAtomicAdd does not support uint16_t on the Ascend 910B",
+    "DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_ATOMIC>(f);": "DcciDst::CACHELINE_ATOMIC is not supported",
     "PipeBarrier<PIPE_S>();": "PipeBarrier<PIPE_S> is not allowed",
     "TPipe p; TQue<TPosition::VECCALC, 1> q; p.InitBuffer(q, 1, 32);": "scratch memory is a TBuf",
     "SyncAll<false>();": "SyncAll<false> waits for cube cores",

@@ -190,6 +190,15 @@ void atomics() {
     DisableDmaAtomic();
 }
 
+void caches() {
+    LocalTensor<float> local(TPosition::VECCALC, 32, 16);
+    GlobalTensor<uint64_t> global;
+    global.SetGlobalBuffer(reinterpret_cast<uint64_t *>(0x200000000000));
+    DataCacheCleanAndInvalid<uint64_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(global[4]);
+    DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE>(global);
+    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB>(local);
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -389,6 +398,7 @@ const Scenario kScenarios[] = {
     SCENARIO(reductions),
     SCENARIO(indices),
     SCENARIO(atomics),
+    SCENARIO(caches),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),

@@ -200,6 +200,9 @@ void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch
         else
             report_cores(core, record, touch, other, true);
     }
+    // The other core's scalar unit writes its whole line back some time.
+    if (touch.is_write && record.pipe != VNPU_PIPE_S && shared.scalar_lines.other(touch.begin, touch.end, core.index, other))
+        report_cores(core, record, touch, other, true);
     if (!touch.is_atomic && shared.atomics.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, true);
     if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, false);
 }

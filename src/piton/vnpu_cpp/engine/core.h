@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "data_cache.h"
 #include "diagnostics.h"
 #include "engine.h"
 #include "fibre.h"
@@ -88,6 +89,7 @@ struct Core {
     AccessMap gm_map;
     AccessMap gm_atomics;  // atomic stores
     IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    DataCache cache;
     IntervalSet dirty;     // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;

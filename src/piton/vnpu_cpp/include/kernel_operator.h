@@ -9,6 +9,7 @@
 #define PITON_KERNEL_OPERATOR_H
 
 #include "ascendc/atomic.h"
+#include "ascendc/cache.h"
 #include "ascendc/cast.h"
 #include "ascendc/compare.h"
 #include "ascendc/copy.h"

@@ -18,6 +18,7 @@ enum class Formula : uint8_t {
     Copy,    // by the spaces of its operands
     ScalarLoad,
     ScalarStore,
+    CacheClean,
     Setup,  // TPipe construction
     Issue,  // only the scalar unit's issue
     Free,   // a note: no instruction
@@ -101,6 +102,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
     {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
     {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
+    {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid", Formula::CacheClean, kFamilies},
     {VNPU_OP_BUFFER_INIT, "InitBuffer", Formula::Free, kFamilies},
     {VNPU_OP_BUFFER_ACQUIRE, "AllocTensor", Formula::Free, kFamilies},
     {VNPU_OP_BUFFER_RELEASE, "FreeTensor", Formula::Free, kFamilies},
@@ -235,6 +237,9 @@ TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t re
             break;
         case Formula::ScalarStore:
             cost_scalar(chip, record.dst, chip.ub_store_cycles, entry);
+            break;
+        case Formula::CacheClean:  // one round trip to memory when a line is written (`repeats` of them): assumed equal to a miss, no public figure
+            entry.cycles = chip.cache_hit_cycles + (repeats ? chip.cache_miss_cycles : 0);
             break;
         case Formula::Setup:
             entry.cycles = chip.tpipe_setup;
