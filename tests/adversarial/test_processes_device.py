@@ -66,6 +66,43 @@ def test_a_kernel_that_ends_the_device_costs_that_case_only(make: Make, kernel: 
     assert rig.call(1024).outcomes == ()
 
 
+@pytest.mark.parametrize(
+    ("kernel", "cause"),
+    [
+        ("forge_death", Cause.DEVICE_SIGNAL),
+        ("forge_half_death", Cause.PROTOCOL_VIOLATION),
+        ("forge_log", Cause.PROTOCOL_VIOLATION),
+        ("forge_kind", Cause.PROTOCOL_VIOLATION),
+        ("forge_refusal", Cause.PROTOCOL_VIOLATION),
+    ],
+)
+def test_what_device_code_sends_in_the_engines_name_is_a_verdict(make: Make, kernel: str, cause: Cause) -> None:
+    rig = make(f"def op(x): return (launch('{kernel}', x), filled(x))[1] if x.numel() == 4096 else filled(x)")
+    assert [item.cause for item in rig.call(4096).outcomes] == [cause]
+    assert rig.call(1024).outcomes == ()
+
+
+def test_device_code_that_waits_is_told_from_a_slow_simulation(make: Make) -> None:
+    rig = make("def op(x): return (launch('wait_for_ever', x), filled(x))[1] if x.numel() == 4096 else filled(x)")
+    assert [item.cause for item in rig.call(4096, deadline_s=0.5).outcomes] == [Cause.DEVICE_BUDGET]
+    assert rig.call(1024).outcomes == ()
+
+
+def test_arguments_are_no_way_around_the_copy_allowance(make: Make) -> None:
+    rig = make(
+        "def op(x):\n    y = torch.empty_like(x)\n    block = struct.pack('<QQ', y.data_ptr(), y.nbytes).ljust(5000)\n"
+        "    _launch(b'large_block', 1, block, len(block), None)\n    return y"
+    )
+    assert rig.call().outcomes[0].cause is Cause.HOST_COPY
+
+
+def test_the_budget_is_the_calls_not_each_launchs(make: Make) -> None:
+    rig = make("def op(x):\n    for _ in range(3): y = filled(x)\n    return y")
+    tensor = TensorArgument("x", (4,), DType.FLOAT32, memoryview(np.zeros(4, np.float32)))
+    (found, *_) = rig.session.call(CaseCall("1", (tensor,), ("x",), {}, budget_cycles=3600)).outcomes
+    assert found.cause is Cause.DEVICE_BUDGET
+
+
 def test_a_raw_store_to_global_memory_is_told_from_a_stray_pointer(make: Make) -> None:
     rig = make("def op(x):\n    y = torch.empty_like(x)\n    launch('store_raw', y)\n    return y")
     (found,) = rig.call().outcomes

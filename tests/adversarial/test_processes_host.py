@@ -95,6 +95,51 @@ def test_a_host_process_that_breaks_costs_that_case_only(make: Make, statement: 
     assert rig.call(1024).outcomes == ()
 
 
+FORGE = """
+import json, sys
+def reply(x, times=1, **lies):
+    frame = sys._getframe()
+    while "channel" not in frame.f_locals: frame = frame.f_back
+    y = filled(x)
+    claim = {"type_name": "t", "is_plain": True, "device": "npu", "dtype": "float32", "shape": [4096], "strides": [1], "address": y.data_ptr(), **lies}
+    body = json.dumps({"id": frame.f_locals["request"]["id"], "outputs": [claim]}).encode()
+    frame.f_locals["channel"].sendall((struct.pack("<I", len(body)) + body) * times)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lies", "cause"),
+    [
+        ("address=-1", Cause.ILLEGAL_REPLY),
+        ("address=1 << 64", Cause.ILLEGAL_REPLY),
+        ("address=(1 << 64) - 1", Cause.PROTOCOL_VIOLATION),
+        ("shape=[10**4000], strides=[1]", Cause.ILLEGAL_REPLY),
+        ("strides=[1 << 63]", Cause.ILLEGAL_REPLY),
+        ("shape=[0, -5], strides=[1, 1]", Cause.ILLEGAL_REPLY),
+        ("dtype='complex128'", Cause.PROTOCOL_VIOLATION),
+        ("device='npu', is_plain=2", Cause.ILLEGAL_REPLY),
+        ("times=2", Cause.ILLEGAL_REPLY),
+    ],
+)
+def test_a_forged_reply_is_a_verdict_and_costs_that_case_only(make: Make, lies: str, cause: Cause) -> None:
+    rig = make(FORGE + first_case_only(f"reply(x, {lies})"))
+    assert [item.cause for item in rig.call(4096).outcomes] == [cause]
+    assert rig.call(1024).outcomes == ()
+
+
+def test_a_reply_to_a_request_that_is_still_to_come_is_not_heard(make: Make) -> None:
+    early = "import threading\ndef later():\n    time.sleep(0.2)\n    os.write(3, struct.pack('<I', 9) + b'{\"id\": 2}')\n"
+    rig = make(early + "def op(x):\n    if x.numel() == 4096: threading.Thread(target=later).start()\n    return filled(x)")
+    assert rig.call(4096).outcomes == ()
+    time.sleep(0.6)
+    assert rig.call(1024).outcomes == ()
+
+
+def test_a_message_that_json_cannot_carry_is_still_an_exception(make: Make) -> None:
+    assert causes(make("def op(x): raise ValueError(chr(0xd800) + 'x')").call()) == {Cause.HOST_EXCEPTION}
+
+
 def test_a_touched_device_pointer_is_named_with_its_address(make: Make) -> None:
     (found,) = make("def op(x): ctypes.c_int.from_address(x.data_ptr() + 4).value").call().outcomes
     assert int(str(found.numbers["fault_address"]), 16) % 512 == 4

@@ -49,6 +49,8 @@ def test_json_prints_nothing_but_the_report(world: Path) -> None:
         (("eval", "right", "--suite", "nosuchsuite", "--target", "null"), "nosuchsuite"),
         (("eval", "right", "--no-such-option"), "--no-such-option"),
         (("report", "nowhere"), "no report here"),
+        (options("right", "suite/metadata/null.json/run"), "Not a directory"),
+        (options("right", "runs/both", "--resume", "--overwrite"), "exclude one another"),
     ],
 )
 def test_wrong_use_exits_2_with_one_message_and_no_traceback(world: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -150,3 +152,29 @@ def test_doctor_exits_3_and_says_how_when_the_compiler_is_missing(world: Path) -
 def test_help_imports_neither_torch_nor_numpy(world: Path) -> None:
     code = "import sys, piton.cli.main; sys.exit(bool({'torch', 'numpy', 'rich.table', 'jinja2', 'yaml'} & set(sys.modules)))"
     assert subprocess.run([*command()[:1], "-c", code], cwd=world, env=environment(world), check=False).returncode == 0
+
+
+def test_overwrite_keeps_the_run_until_the_next_one_can_start(world: Path) -> None:
+    assert piton(world, *options("right", "runs/kept")).returncode == 0
+    before = (world / "runs/kept/journal.jsonl").read_bytes()
+    for wrong in (options("nowhere", "runs/kept", "--overwrite"), options("right", "runs/kept", "--overwrite", "--op", "nosuch")):
+        assert piton(world, *wrong).returncode == 2
+    assert (world / "runs/kept/journal.jsonl").read_bytes() == before
+    assert (world / "runs/kept/report.json").is_file()
+
+
+def test_a_terminal_without_unicode_shows_the_report(world: Path) -> None:
+    piton(world, *options("right", "runs/ascii", "--case", "1"))
+    done = subprocess.run(
+        [*command(), "report", "runs/ascii"], cwd=world, env={**environment(world), "PYTHONIOENCODING": "ascii"}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"total" in done.stdout
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing_behind(world: Path) -> None:
+    piton(world, *options("right", "runs/page", "--case", "1"))
+    (world / "taken").mkdir(exist_ok=True)
+    done = piton(world, "report", "runs/page", "--html", "taken")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert not list(world.glob(".new-*"))

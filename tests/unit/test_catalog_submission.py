@@ -207,3 +207,16 @@ def test_binaries_are_listed_by_name_and_by_content(root: Path, store: Path) -> 
     write(root, "kernel.h", b"int a;\0")
     write(root, "weights.BIN", "1")
     assert list_binaries(read_submission(root, store)) == ("cann_bench/_C.abi3.so", "data.txt", "kernel.h", "weights.BIN")
+
+
+@pytest.mark.parametrize("name", [b"\xff.h", b"a\nb.h", b'a"b.h', b"\x1b[2J.h", b"x" * 220 + b".h"], ids=ascii)
+def test_a_name_that_could_act_on_its_reader_is_refused(root: Path, store: Path, name: bytes) -> None:
+    (Path(os.fsdecode(os.fsencode(root) + b"/csrc/" + name))).write_text("")
+    with pytest.raises(UsageError, match="name"):
+        read_submission(root, store)
+
+
+def test_endlessly_nested_folders_are_refused(root: Path, store: Path) -> None:
+    (root / "/".join("d" * 40)).mkdir(parents=True)
+    with pytest.raises(UsageError, match="too deep"):
+        read_submission(root, store)

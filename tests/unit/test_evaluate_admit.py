@@ -64,3 +64,12 @@ def test_a_file_that_is_no_source_rejects_its_operator_whatever_its_name(tmp_pat
 @pytest.mark.parametrize("name", ["csrc/extension.cpp", "csrc/ops/common.h"])
 def test_a_refusal_outside_of_an_operator_holds_for_all(tmp_path: Path, name: str) -> None:
     assert list(refusals(tmp_path, {name: b"aclnnExp(1);"})) == [SHARED]
+
+
+@pytest.mark.parametrize("text", ["/* " * 60_000, '"' + '\\"' * 60_000, "asm" + " " * 60_000, "#include <\n" * 60_000])
+def test_the_time_a_hostile_file_takes_grows_with_its_size_only(tmp_path: Path, text: str) -> None:
+    assert refusals(tmp_path, {KERNEL: text.encode()}) == {}
+
+
+def test_code_after_a_string_that_does_not_end_is_looked_at(tmp_path: Path) -> None:
+    assert refusals(tmp_path, {KERNEL: b'int x = "; asm(0);\n'}) != {}

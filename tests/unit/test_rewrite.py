@@ -83,3 +83,9 @@ def test_the_line_directive_escapes_the_path() -> None:
 @given(st.text(alphabet="k<>(){};,:'\"/*\\#\n R1_", max_size=60))
 def test_no_text_breaks_the_rewriter(text: str) -> None:
     assert rewritten(text).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("piece", ["a<<<", "a<<<(", "a<b>>><<<", 'R"(', '\\"', "a<<<1>>>(x);((", "'"])
+def test_the_time_a_hostile_file_takes_grows_with_its_size_only(piece: str) -> None:
+    text = piece * 30_000  # minutes where each piece looks for its end in the whole rest of the file
+    assert rewrite(text, "x.cpp").count("PITON_LAUNCH") == text.count(">>>(x)")

@@ -24,6 +24,10 @@ from piton.core.submission import Manifest, OperatorSources, Submission, Submiss
 MAX_FILES = 2_000
 """Far above what sources need; the official example has 30."""
 MAX_TOTAL_BYTES = 64 * 2**20
+MAX_DEPTH = 32
+"""Folders inside one another; the official example has 5."""
+MAX_NAME_BYTES = 200
+"""Of a file's or folder's name: names are made from it, and file systems end at 255."""
 MANIFEST_NAME = "piton.yaml"
 
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", ".idea", ".vscode", ".venv", "venv", "build", "dist", "node_modules", "runs", "__pycache__"}
@@ -39,7 +43,7 @@ class ManifestForm(Form):
 
     name: str = ""
     track: str = "ascendc"
-    package: str = Field(default="cann_bench", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    package: str = Field(default="cann_bench", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
     auto_sync: bool = True
 
 
@@ -88,14 +92,26 @@ def _copy_tree(root: Path, staging: Path) -> tuple[SubmissionFile, ...]:
     return tuple(sorted(files, key=lambda item: item.path))
 
 
-def _walk(root: Path, folder: Path) -> Iterator[str]:
+def _walk(root: Path, folder: Path, depth: int = 0) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        _refuse(folder, "folders too deep inside one another", f"at most {MAX_DEPTH}", "more")
     for entry in os.scandir(folder):
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
             if not _is_skipped(entry.name):
-                yield from _walk(root, path)
+                yield from _walk(root, path, depth + 1)
         elif not entry.name.endswith(_SKIPPED_FILES):
-            yield path.relative_to(root).as_posix()
+            relative = path.relative_to(root).as_posix()
+            _check_name(root, relative)
+            yield relative
+
+
+def _check_name(root: Path, relative: str) -> None:
+    """A path is shown to people, written into reports and given to a compiler: nothing in it may act there."""
+    if not relative.isprintable() or any(sign in relative for sign in '"\\'):
+        _refuse(root, "a file's name that cannot be shown", "printable UTF-8 without quotes and backslashes", ascii(relative))
+    if max(len(part.encode()) for part in relative.split("/")) > MAX_NAME_BYTES:
+        _refuse(root, "a file's name is too long", f"at most {MAX_NAME_BYTES} bytes", relative)
 
 
 def _is_skipped(name: str) -> bool:

@@ -18,7 +18,7 @@ from piton.core.report import Report
 from piton.core.verdict import Cause, Verdict
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
-from piton.evaluate.pipeline import evaluate
+from piton.evaluate.pipeline import check_request, evaluate
 from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
@@ -52,9 +52,12 @@ class EvaluationOptions:
 def run_evaluation(options: EvaluationOptions) -> int:
     """Evaluate and return the exit status."""
     run_dir = prepare_run_dir(options)
+    request = _request(options, run_dir)
+    if options.overwrites:
+        _replace(request)
     console = Console(stderr=options.prints_json)
     with LiveView(console) as view:
-        report = evaluate(_request(options, run_dir), view.show)
+        report = evaluate(request, view.show)
     write_report(report, run_dir / REPORT)
     write_text(run_dir / HTML, html_text(report))
     if options.prints_json:
@@ -76,11 +79,11 @@ def exit_status(report: Report) -> int:
 def prepare_run_dir(options: EvaluationOptions) -> Path:
     """The folder of the run. Raises UsageError when it holds another run that was not to be resumed or replaced."""
     run_dir = Path(options.out) if options.out else _fresh_run_dir(Path(options.submission))
+    if options.is_resumed and options.overwrites:
+        raise UsageError("--resume and --overwrite exclude one another", action="leave one of them out")
     if options.is_resumed and not (run_dir / JOURNAL).is_file():
         raise UsageError("there is no run to resume", where=str(run_dir), action="give the folder of the interrupted run with --out")
-    if options.overwrites and not options.is_resumed:
-        _clear(run_dir)
-    if (run_dir / JOURNAL).exists() and not options.is_resumed:
+    if (run_dir / JOURNAL).exists() and not options.is_resumed and not options.overwrites:
         raise UsageError("this folder already holds a run", where=str(run_dir), action="add --resume to go on with it, or --overwrite to replace it")
     return run_dir
 
@@ -88,6 +91,14 @@ def prepare_run_dir(options: EvaluationOptions) -> Path:
 def _fresh_run_dir(submission: Path) -> Path:
     name = submission.resolve().name or "submission"
     return Path("runs") / f"{name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+
+
+def _replace(request: EvaluationRequest) -> None:
+    """Clear the folder of the run, once it is known that the new evaluation can start."""
+    run_dir = Path(request.run_dir)
+    if (run_dir / JOURNAL).exists() or (run_dir / REPORT).exists():
+        check_request(request)
+        _clear(run_dir)
 
 
 def _clear(run_dir: Path) -> None:

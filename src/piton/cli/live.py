@@ -7,6 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from piton.core.verdict import Verdict
+from piton.core.visible import visible
 from piton.evaluate.progress import CaseFinished, CaseStarted, Event, Interrupted, Planned, StageFinished, StageProgress, StageStarted
 from piton.report.rows import verdict_text
 
@@ -76,7 +77,7 @@ class LiveView:
         self._say(f"stopped; {event.remaining} cases were not run, go on with --resume", "yellow")
 
     def _say(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style=style), soft_wrap=True)
+        self._console.print(Text(visible(text), style=style), soft_wrap=True)
 
 
 def _stage_text(event: StageFinished) -> tuple[str, str]:

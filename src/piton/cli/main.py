@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import signal
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, NoReturn
 
 import typer
 
 import piton
-from piton.core.errors import PitonError
+from piton.core.errors import PitonError, TargetUnavailableError, UsageError
+from piton.core.visible import visible
 
 PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses: all cases passed; some did not; wrong use; the target or this machine lacks something; stopped by the user."""
+
+_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
+_IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -53,7 +60,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         is_resumed=resume,
         overwrites=overwrite,
     )
-    raise typer.Exit(run_evaluation(options))
+    raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
 
 
 @app.command("report")
@@ -96,25 +103,63 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_version, 
     del version
 
 
+def _until_stopped(work: Callable[[], int]) -> int:
+    """The exit status of `work`. Here and not in `run`, since the command framework ends the program without a word for Ctrl-C."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        typer.echo("piton: stopped; finished cases are kept, go on with --resume", err=True)
+        return INTERRUPTED
+
+
 def _stop(number: int, frame: object) -> None:
     del number, frame
     raise KeyboardInterrupt
 
 
+def _write_what_fits() -> None:
+    """Print a question mark for what the terminal's encoding lacks: a report must not be lost to a dash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def as_piton_error(error: OSError) -> PitonError | None:
+    """The message for a file system that is full or closed to us; None for anything else, which would be a defect of ours."""
+    where, found = str(error.filename2 or error.filename or ""), error.strerror or str(error)
+    if error.errno in _IS_FULL:
+        action = "make room there; finished cases of a run are kept (--resume). --out and PITON_CACHE_DIR choose other folders"
+        return TargetUnavailableError("no room left to write", where=where, found=found, action=action)
+    if error.errno in _IS_CLOSED:
+        action = "choose another folder: --out for the run, --html for the page, PITON_CACHE_DIR for the cache"
+        return UsageError("can't read or write here", where=where, found=found, action=action)
+    return None
+
+
 def run() -> None:
     """Entry point: a PitonError is a message and its exit status, never a traceback."""
     signal.signal(signal.SIGTERM, _stop)
+    _write_what_fits()
     try:
         app()
     except PitonError as error:
-        typer.echo(f"piton: {error}", err=True)
-        sys.exit(error.exit_status)
+        _end(error)
     except KeyboardInterrupt:
         typer.echo("piton: stopped", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(FAILED)
+    except OSError as error:
+        known = as_piton_error(error)
+        if known is None:
+            raise
+        _end(known)
+
+
+def _end(error: PitonError) -> NoReturn:
+    typer.echo(f"piton: {visible(str(error))}", err=True)
+    sys.exit(error.exit_status)
 
 
 if __name__ == "__main__":

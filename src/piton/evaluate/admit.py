@@ -29,13 +29,13 @@ REFUSED_TEXTS: tuple[RefusedText, ...] = (
     RefusedText(re.compile(r"\b(?:vnpu_\w+|piton_host_\w+|PITON_\w+|__sanitizer_\w+)\b"), "talks to the simulator behind the Ascend C API"),
     RefusedText(re.compile(r"#\s*include\s*[<\"]vnpu/"), "includes an internal header of the simulator", in_strings=True),
     RefusedText(re.compile(r"\.incbin\b"), "brings data into the program that is not source", in_strings=True),
-    RefusedText(re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*\("), "inline assembly is not part of the Ascend C track"),
+    RefusedText(re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__)\b\s*)?\("), "inline assembly is not part of the Ascend C track"),
 )
 """Refused in C++ sources and headers."""
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".inl", ".asc"})
-_STRINGS_AND_COMMENTS = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMENTS = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_STRINGS_AND_COMMENTS = re.compile(r'(?P<string>"(?:\\.|[^"\\\n])*(?P<end>"?))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+"""What never ends is matched too, up to its line's or the file's end: looking for the end again from every place would take quadratic time."""
 SHARED = ""
 """Key of refusals that concern every operator."""
 
@@ -75,8 +75,8 @@ def _refused_texts(root: Path, path: str) -> Iterator[Outcome]:
     if Path(path).suffix.lower() not in CPP_SUFFIXES:
         return
     text = (root / path).read_text(encoding="utf-8", errors="replace")
-    code = _STRINGS_AND_COMMENTS.sub(_blank, text)
-    code_and_strings = _COMMENTS.sub(lambda match: match[1] or _blank(match), text)
+    code = _STRINGS_AND_COMMENTS.sub(lambda match: match[0] if match["string"] and not match["end"] else _blank(match), text)
+    code_and_strings = _STRINGS_AND_COMMENTS.sub(lambda match: match["string"] or _blank(match), text)
     for rule in REFUSED_TEXTS:
         match = rule.pattern.search(code_and_strings if rule.in_strings else code)
         if match is not None:

@@ -221,7 +221,8 @@ def _limits() -> Limits:
 def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[StoredTensor, ...]:
     if not reply:
         ended = process.wait(5.0)
-        raise EvaluatorError("the golden worker died", where=where, found=_ending(ended.stderr if ended else ""))
+        found = _ending(ended.stderr if ended else "")
+        raise EvaluatorError("the golden worker died", where=where, found=found, action="see whether golden.py ends its process or needs too much memory")
     try:
         content = json.loads(reply)
         if "error" in content:

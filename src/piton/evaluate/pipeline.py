@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -91,12 +92,25 @@ def load(request: EvaluationRequest, target: Target) -> Subject:
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
 
 
-def prepare_target(place: Workplace) -> None:
-    """Build what is the target's own. Raises TargetUnavailableError that lists everything this machine lacks."""
-    target = place.target
+def check_request(request: EvaluationRequest) -> None:
+    """Raise what the evaluation would raise before it builds anything; for a caller who is about to replace the results of an earlier run."""
+    target = open_target(request, ignore)
+    with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
+        load(request.model_copy(update={"run_dir": scratch}), target)
+    check_target(target)
+
+
+def check_target(target: Target) -> None:
+    """Raises TargetUnavailableError that lists everything this machine lacks."""
     missing = (*target.toolchain.missing(), *target.device.missing())
     if missing:
         raise TargetUnavailableError(f"target {target.name} can't run here", found="; ".join(missing), action="install what is missing, see `piton doctor`")
+
+
+def prepare_target(place: Workplace) -> None:
+    """Build what is the target's own. Raises TargetUnavailableError when this machine lacks something for it."""
+    target = place.target
+    check_target(target)
     place.events(StageStarted(stage="target", subject=target.name))
     target.toolchain.prepare(place.runner)
     place.events(StageFinished(stage="target", subject=target.name))

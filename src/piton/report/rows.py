@@ -163,8 +163,13 @@ def _case_failure(case: CaseResult) -> Failure:
 
 def _failure(case_id: str, found: Outcome, others: Sequence[Outcome], checks: Sequence[OutputCheck]) -> Failure:
     numbers = ", ".join(f"{name} {_number(value)}" for name, value in found.numbers.items())
-    also = tuple(f"{outcome_text(item)} {item.place} {item.message}".strip() for item in others)
-    return Failure(case_id, outcome_text(found), str(found.place), found.message, numbers, also, tuple(_worst(checks)))
+    also = tuple(" ".join(part for part in (outcome_text(item), str(item.place), _brief(item)) if part) for item in others)
+    return Failure(case_id, outcome_text(found), str(found.place), _brief(found), numbers, also, tuple(_worst(checks)))
+
+
+def _brief(found: Outcome) -> str:
+    """The message with `line 7` for places in the file that the outcome's own place names beside it."""
+    return found.message.replace(f"{found.place.file}:", "line ") if found.place.file else found.message
 
 
 def _worst(checks: Sequence[OutputCheck]) -> list[str]:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from piton.core.report import OperatorResult, Report
+from piton.core.visible import visible
 from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary
 
 WIDTH = 160
@@ -40,9 +41,9 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
     for failure in failures(item):
         yield _failure(failure)
     for diagnostic in item.diagnostics[:5]:
-        yield Text(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}", style="dim")
+        yield Text(visible(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}"), style="dim")
     for cases, text in findings(item):
-        yield Text(f"  finding ({cases}) {text}", style="yellow")
+        yield Text(f"  finding ({cases}) {visible(text)}", style="yellow")
     yield Text(f"{item.operator}: {summary(item)}\n", style="bold")
 
 
@@ -51,11 +52,13 @@ def _table(item: OperatorResult, found: Columns) -> Table:
     table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("case", justify="right")
     table.add_column("size")
-    table.add_column("verdict", overflow="fold")
+    lines = [row(case, found) for case in listed(item)]
+    words = [word for line in lines for word in line.verdict.split()]
+    table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
     for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name.replace(" us, ", "\nus ")), justify="right", overflow="fold")
+        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
     table.add_column("limit of\nroof/kernel")
-    for line in (row(case, found) for case in listed(item)):
+    for line in lines:
         style = "green" if line.is_good else "red"
         table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
     return table
@@ -66,14 +69,15 @@ def _failure(failure: Failure) -> Text:
     lines += [f"    {text}" for text in (failure.message, failure.numbers) if text]
     lines += [f"    {text}" for text in failure.worst]
     lines += [f"    also {text}" for text in failure.others]
-    return Text("\n".join(lines), style="red")
+    return Text(visible("\n".join(lines)), style="red")
 
 
 def _closing(report: Report) -> Iterator[RenderableType]:
     for finding in report.findings:
-        yield Text(f"finding: {finding.message}", style="yellow")
+        yield Text(f"finding: {visible(finding.message)}", style="yellow")
     levels = ", ".join(f"level {level}: {score_text(score)}" for level, score in report.level_scores.items())
-    yield Text(f"{report.submission} on {report.target}: total {score_text(report.total_score)} ({levels}); score profile {report.score_profile.value}")
+    name = visible(report.submission)
+    yield Text(f"{name} on {report.target}: total {score_text(report.total_score)} ({levels}); score profile {report.score_profile.value}")
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")

@@ -1,6 +1,8 @@
 // Kernels of the test submissions, written against the ABI alone. Each takes (address, bytes).
 #include <cstdlib>
 
+#include <unistd.h>
+
 #include "vnpu/abi.h"
 
 namespace {
@@ -30,10 +32,23 @@ void store_raw(const void *block) { *reinterpret_cast<volatile int *>(static_cas
 void store_null(const void *) { *reinterpret_cast<volatile int *>(uint64_t{16}) = 1; }
 void end_process(const void *) { std::_Exit(0); }
 void call_abort(const void *) { std::abort(); }
+void wait_for_ever(const void *) { pause(); }
+
+// To every descriptor, the parent's channel among them: kind, bytes of the body, body.
+void forge(uint32_t kind, uint32_t bytes) {
+    uint32_t frame[64] = {kind, bytes, 9999};
+    for (int fd = 3; fd < 4096; ++fd)
+        if (write(fd, frame, 8 + bytes) < 0) continue;
+}
+void forge_death(const void *) { forge(96, 149); }
+void forge_half_death(const void *) { forge(96, 3); }
+void forge_log(const void *) { forge(65, 9); }
+void forge_refusal(const void *) { forge(66, 8); }
+void forge_kind(const void *) { forge(12345, 0); }
 
 struct Registration {
-    Registration(const char *name, void (*entry)(const void *)) {
-        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, sizeof(Arguments), 0, entry};
+    Registration(const char *name, void (*entry)(const void *), uint32_t bytes = sizeof(Arguments)) {
+        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, entry};
         vnpu_register_kernel(&kernel);
     }
 };
@@ -42,6 +57,13 @@ const Registration kernels[] = {{"fill", fill},
                                 {"store_raw", store_raw},
                                 {"store_null", store_null},
                                 {"end_process", end_process},
-                                {"call_abort", call_abort}};
+                                {"call_abort", call_abort},
+                                {"wait_for_ever", wait_for_ever},
+                                {"forge_death", forge_death},
+                                {"forge_half_death", forge_half_death},
+                                {"forge_log", forge_log},
+                                {"forge_kind", forge_kind},
+                                {"forge_refusal", forge_refusal},
+                                {"large_block", fill, 5000}};
 
 }  // namespace

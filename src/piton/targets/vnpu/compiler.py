@@ -125,6 +125,10 @@ class Workshop:
                 return StepResult(str(found), is_cached=True)
             return self._run(step, kept)
 
+    def lacks(self, steps: Sequence[Step]) -> bool:
+        """Is the result of one of them still to be made?"""
+        return any(self._store.find(f"steps/{step.key}/{step.name}") is None for step in steps)
+
     def put_beside(self, made: str, source: Path) -> str:
         """Path of a copy of `source` in the folder of a kept result."""
         return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
@@ -139,16 +143,20 @@ class Workshop:
                 failed.set()
             return result
 
-        with ThreadPoolExecutor(PARALLEL) as pool:
+        pool = ThreadPoolExecutor(PARALLEL)
+        try:
             results = []
             for step, result in zip(steps, pool.map(make, steps), strict=True):
                 results.append(result)
                 if result.path and not result.is_cached:
                     progress(f"built {step.name} ({len(results)} of {len(steps)})")
             return results
+        finally:  # on Ctrl-C nobody waits for the compiles in progress: they end with the runner
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, step: Step, kept: str) -> StepResult:
         place = self._folder / step.key
+        shutil.rmtree(place, ignore_errors=True)  # what a build that was killed left there belongs to another user
         place.mkdir(parents=True, exist_ok=True)
         made = place / step.name
         result = self._runner.run(self._job(step, place, made))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import struct
+import time
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -18,6 +18,7 @@ from piton.targets.vnpu.wire import Type
 REQUEST_S = 60.0
 """Bound of a request that is answered at once unless a launch is in progress."""
 _END_S = 5.0
+_STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class DeviceGoneError(Exception):
     def __init__(self, words: LastWords | None) -> None:
         super().__init__("device process ended")
         self.words = words
+
+
+class DeviceForgedError(Exception):
+    """The device process sent what no engine of ours sends: device code, which shares the process, wrote to its channel."""
 
 
 class DeviceBusyError(Exception):
@@ -92,7 +97,7 @@ class DeviceProcess:
 
     def allocate(self, nbytes: int, *, is_mutable: bool, is_defined: bool) -> int:
         """Address of a new allocation of the parent's; 0 when there is no room."""
-        (address,) = struct.unpack("<Q", self._ask(Type.ALLOCATE, struct.pack("<QBB", nbytes, is_mutable, is_defined)))
+        (address,) = _unpacked(struct.Struct("<Q"), self._ask(Type.ALLOCATE, struct.pack("<QBB", nbytes, is_mutable, is_defined)))
         return int(address)
 
     def begin_call(self, copy_allowance_bytes: int) -> None:
@@ -101,17 +106,24 @@ class DeviceProcess:
 
     def end_call(self, timeout_s: float = REQUEST_S) -> CallLog:
         """From here on nothing changes any more; what happened since `begin_call`."""
-        text = self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace")
         try:
-            return CallLog.model_validate(json.loads(text))
-        except (ValueError, ValidationError) as error:
-            raise EvaluatorError("the device process sent a log that cannot be read", found=str(error)) from None
+            return CallLog.model_validate_json(self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace"))
+        except ValidationError:
+            raise DeviceForgedError("a log that cannot be read") from None
 
     def describe(self, address: int, nbytes: int) -> Description:
         """What the allocation table says about [address, address + nbytes)."""
         body = self._ask(Type.DESCRIBE, struct.pack("<QQ", address, nbytes))
-        live, start, size, is_host, is_mutable, undefined, unstored = wire.DESCRIPTION.unpack(body)
+        live, start, size, is_host, is_mutable, undefined, unstored = _unpacked(wire.DESCRIPTION, body)
         return Description(bool(live), start, size, bool(is_host), bool(is_mutable), undefined, unstored)
+
+    def is_asleep(self) -> bool:
+        """True when the process waits for something instead of computing; a simulation, however slow, never does."""
+        for _ in range(_STATE_SAMPLES):
+            if _state(self._process.pid) not in "ST":
+                return False
+            time.sleep(_STATE_PAUSE_S)
+        return True
 
     def close(self) -> ProcessResult:
         """End the process."""
@@ -124,6 +136,8 @@ class DeviceProcess:
         except wire.ChannelClosedError:
             pass  # its last words may still be waiting to be read
         answer, content = self._receive(timeout_s)
+        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE):
+            raise DeviceForgedError(f"a refusal of {kind.name.lower()}")
         if answer == Type.REFUSED:
             raise EvaluatorError("the device process refused a request", found=content[4:].decode(errors="replace"), where=kind.name.lower())
         return content
@@ -137,6 +151,8 @@ class DeviceProcess:
             raise DeviceBusyError from None
         if kind == Type.DIED:
             raise DeviceGoneError(_last_words(body))
+        if kind not in (Type.READY, Type.ANSWER, Type.REFUSED):
+            raise DeviceForgedError(f"a message of kind {kind}")
         return kind, body
 
     def _expect_ready(self) -> None:
@@ -145,7 +161,7 @@ class DeviceProcess:
         except (DeviceGoneError, DeviceBusyError):
             result = self.close()
             raise EvaluatorError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
-        if kind != Type.READY or struct.unpack("<I", body)[0] != wire.VERSION:
+        if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
             raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 
 
@@ -157,6 +173,22 @@ def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner) -> Run
 
 
 def _last_words(body: bytes) -> LastWords:
-    signal, address, is_raw_store, count, *frames, length = wire.DIED.unpack_from(body)
+    signal, address, is_raw_store, count, *frames, length = _unpacked(wire.DIED, body[: wire.DIED.size])
     name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
     return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))
+
+
+def _unpacked(layout: struct.Struct, body: bytes) -> tuple[int, ...]:
+    """The fields of an answer. Raises DeviceForgedError for a body of another size."""
+    if len(body) != layout.size:
+        raise DeviceForgedError(f"{len(body)} bytes instead of {layout.size}")
+    return layout.unpack(body)
+
+
+def _state(pid: int) -> str:
+    """The kernel's letter for what a process does (R: runs, S: waits, T: is stopped); `-` when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "-"

@@ -55,8 +55,16 @@ def how_the_device_ended(words: LastWords | None, locate: Locate) -> Outcome:
         text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue{calls}"
         return outcome(Cause.RAW_GM_STORE, text, place=place, fault_address=f"{words.address:#x}", kernel=words.kernel)
     at = f" at address {words.address:#x}" if words.address or words.signal in (signal.SIGSEGV, signal.SIGBUS) else ""
-    text = f"device code was ended by {signal.Signals(words.signal).name}{where}{at}{calls}"
+    text = f"device code was ended by {_signal_name(words.signal)}{where}{at}{calls}"
     return outcome(Cause.DEVICE_SIGNAL, text, place=place, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
+
+
+def _signal_name(number: int) -> str:
+    """Device code can write a dying process's last words too, with any number in them."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _modified(log: CallLog) -> list[Outcome]:

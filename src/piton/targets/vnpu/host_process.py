@@ -8,7 +8,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,10 @@ _TEXT = 2000
 """Characters kept of any text that comes from a host process."""
 
 
+Extent = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+"""A number that torch itself can hold."""
+
+
 def _nowhere(_offsets: Sequence[int]) -> tuple[Place, ...]:
     return ()
 
@@ -38,9 +42,9 @@ class OutputClaim(BaseModel):
     """Exactly torch.Tensor, without attributes of its own."""
     device: str = Field(default="", max_length=40)
     dtype: str = Field(default="", max_length=40)
-    shape: list[int] = Field(default_factory=list, max_length=64)
-    strides: list[int] = Field(default_factory=list, max_length=64)
-    address: int = 0
+    shape: list[Extent] = Field(default_factory=list, max_length=64)
+    strides: list[Extent] = Field(default_factory=list, max_length=64)
+    address: int = Field(default=0, ge=0, lt=2**64)
     """Device address of the first element."""
 
 
@@ -49,11 +53,11 @@ class Failure(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
     phase: Literal["import", "lookup", "call"]
-    type_name: str
-    message: str
-    file: str = ""
-    line: int = Field(default=0, ge=0)
-    function: str = ""
+    type_name: str = Field(max_length=_TEXT)
+    message: str = Field(max_length=_TEXT)
+    file: str = Field(default="", max_length=_TEXT)
+    line: int = Field(default=0, ge=0, lt=2**31)
+    function: str = Field(default="", max_length=_TEXT)
 
 
 class HostReply(BaseModel):
@@ -132,13 +136,18 @@ class HostProcess:
         self._counter += 1
         try:
             wire.send_json(self._channel, {"id": self._counter, "arguments": arguments})
-            return self._read(wire.receive_json(self._channel, deadline_s))
+            body = wire.receive_json(self._channel, deadline_s)
+            return self._illegal("more than one reply") if wire.has_more(self._channel) else self._read(body)
         except wire.ChannelClosedError:
             return self._ended()
         except wire.ChannelTimeoutError:
             return self._deadline(deadline_s)
         except wire.IllegalMessageError as error:
             return self._illegal(str(error))
+
+    def has_spoken(self) -> bool:
+        """True when it sent something that nobody asked for, such as a reply to a request that is still to come."""
+        return wire.has_more(self._channel)
 
     def close(self) -> ProcessResult:
         """End the process and everything it started."""

@@ -74,9 +74,11 @@ class _Worker:
             self._kept = invoke(self._function, names, [_value(argument) for argument in arguments])
             return {"outputs": [describe(value) for value in flatten(self._kept)]}
         except LookupFailedError as error:
-            return {"failure": {"phase": "lookup", "type_name": "LookupError", "message": str(error)[:2000]}}
+            return {"failure": {"phase": "lookup", "type_name": "LookupError", "message": _sendable(str(error), 2000)}}
         except Exception as error:  # noqa: BLE001 - whatever the submission raises is reported
-            return {"failure": {"phase": phase, "type_name": type(error).__name__[:200], "message": str(error)[:2000], **self._place(error)}}
+            return {
+                "failure": {"phase": phase, "type_name": _sendable(type(error).__name__, 200), "message": _sendable(str(error), 2000), **self._place(error)}
+            }
 
     def _import(self) -> types.ModuleType:
         sys.path.insert(0, self._folder)
@@ -87,7 +89,16 @@ class _Worker:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(self._folder)]
         if not frames:
             return {}
-        return {"file": os.path.relpath(frames[-1].filename, self._folder)[:500], "line": frames[-1].lineno or 0, "function": frames[-1].name[:200]}
+        return {
+            "file": _sendable(os.path.relpath(frames[-1].filename, self._folder), 500),
+            "line": frames[-1].lineno or 0,
+            "function": _sendable(frames[-1].name, 200),
+        }
+
+
+def _sendable(text: str, limit: int) -> str:
+    """The first `limit` characters; halves of surrogate pairs, which JSON cannot carry, become question marks."""
+    return text[:limit].encode(errors="replace").decode()
 
 
 def find_operator(module: types.ModuleType, package: str, operator: str) -> Callable[..., object]:

@@ -125,7 +125,8 @@ class OwnParts:
         """The same with the three products built. Raises TargetUnavailableError with the compiler's words when one cannot be."""
         header, engine, host = self._torch_header_step(), self._engine_steps(), self._host_steps()
         compiles = [header, *engine, *host]
-        progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
+        if workshop.lacks(compiles):
+            progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
         made = required(workshop.make_all(compiles, progress))
         engine_objects, host_objects = made[1 : 1 + len(engine)], made[1 + len(engine) :]
         links = [self._device_link(engine_objects), self._host_link(host_objects)]

@@ -37,8 +37,9 @@ def assemble_package(submission: Submission, library: Path, module: str, folder:
     shutil.rmtree(folder, ignore_errors=True)
     target = folder / package
     target.mkdir(parents=True)
+    made_here = (f"{package}/__init__.py/", f"{package}/{module}.abi3.so/")  # folders with the names of files that have to be there
     for item in submission.files:
-        if item.path.startswith(f"{package}/") and not item.path.endswith(_SKIPPED):
+        if item.path.startswith(f"{package}/") and not item.path.endswith(_SKIPPED) and not item.path.startswith(made_here):
             copy = folder / item.path
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(Path(submission.root) / item.path, copy)

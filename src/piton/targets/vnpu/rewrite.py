@@ -16,10 +16,10 @@ from dataclasses import dataclass
 _TOKEN = re.compile(
     r"""
     (?P<skip>\s+|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
-    |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?\)(?P=delimiter)")
-    |(?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
+    |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?(?:\)(?P=delimiter)"|\Z))
+    |(?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"?)
     |(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_.])*)
-    |(?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])*')
+    |(?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])*'?)
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<scope>::|\#\#)
     |(?P<other>.)
@@ -28,6 +28,8 @@ _TOKEN = re.compile(
 )
 
 _OPEN, _CLOSE = "([{", ")]}"
+_LONGEST_NAME = 500
+"""Tokens of a kernel's name with its template arguments that are looked at: the time a hostile file takes has to grow with its size only."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ def rewrite(text: str, path: str) -> str:
 def find_launches(text: str) -> list[Launch]:
     """Every launch of `text`, in order."""
     tokens = _tokens(text)
+    ends = _configuration_ends(tokens)
     launches: list[Launch] = []
     index = 0
     while index + 2 < len(tokens):
-        launch = _launch_at(tokens, index) if _is_triple(tokens, index, "<") else None
+        launch = _launch_at(tokens, index, ends) if _is_triple(tokens, index, "<") else None
         if launch is None:
             index += 1
             continue
@@ -73,9 +76,9 @@ def _tokens(text: str) -> list[_Token]:
     return [token for token in found if token.kind != "skip"]
 
 
-def _launch_at(tokens: list[_Token], index: int) -> Launch | None:
-    first = _kernel_start(tokens, index - 1)
-    close = _configuration_end(tokens, index + 3)
+def _launch_at(tokens: list[_Token], index: int, ends: dict[int, int]) -> Launch | None:
+    close = ends.get(index)
+    first = _kernel_start(tokens, index - 1) if close is not None else None
     if first is None or close is None:
         return None
     return Launch(tokens[first].start, tokens[index].start, tokens[close].start, tokens[close + 2].end)
@@ -91,7 +94,7 @@ def _kernel_start(tokens: list[_Token], last: int) -> int | None:
     """Index of the first token of the kernel's name that ends at `last`; None if there is no name."""
     index = last
     first: int | None = None
-    while index >= 0:
+    while index >= max(0, last - _LONGEST_NAME):
         name = _before_arguments(tokens, index) if tokens[index].text == ">" else index
         if name is None or tokens[name].kind != "name":
             break
@@ -108,7 +111,7 @@ def _kernel_start(tokens: list[_Token], last: int) -> int | None:
 def _before_arguments(tokens: list[_Token], close: int) -> int | None:
     """Index of the token before the `<` that matches the `>` at `close`."""
     depth, nested = 0, 0
-    for index in range(close, -1, -1):
+    for index in range(close, max(-1, close - _LONGEST_NAME), -1):
         text = tokens[index].text
         if text in _CLOSE:
             nested += 1
@@ -123,20 +126,29 @@ def _before_arguments(tokens: list[_Token], close: int) -> int | None:
     return None
 
 
-def _configuration_end(tokens: list[_Token], start: int) -> int | None:
-    """Index of the first of the three `>` that end the configuration and are followed by the arguments."""
-    nested = 0
-    for index in range(start, len(tokens) - 3):
+def _configuration_ends(tokens: list[_Token]) -> dict[int, int]:
+    """For each `<<<`, by the index of its first token: the index of the first of the three `>` that end the configuration and are followed by the arguments.
+
+    One pass over the tokens: what is open waits on a stack by depth of brackets; a semicolon or the end of the surrounding bracket ends its chances.
+    """
+    ends: dict[int, int] = {}
+    open_by_depth: list[list[int]] = [[]]
+    semicolon = -1
+    for index in range(len(tokens) - 3):
         text = tokens[index].text
+        if index >= 3 and _is_triple(tokens, index - 3, "<"):
+            open_by_depth[-1].append(index - 3)
         if text in _OPEN:
-            nested += 1
+            open_by_depth.append([])
         elif text in _CLOSE:
-            nested -= 1
-        if nested < 0 or text == ";":
-            return None
-        if nested == 0 and _is_triple(tokens, index, ">") and tokens[index + 3].text == "(":
-            return index
-    return None
+            open_by_depth.pop()
+            open_by_depth = open_by_depth or [[]]
+        elif text == ";":
+            semicolon = index
+        elif _is_triple(tokens, index, ">") and tokens[index + 3].text == "(":
+            ends.update({start: index for start in open_by_depth[-1] if start > semicolon})
+            open_by_depth[-1] = []
+    return ends
 
 
 def _replaced(text: str, launches: list[Launch]) -> str:

@@ -18,7 +18,7 @@ from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.verdict import Cause, outcome
 from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
-from piton.targets.vnpu.device_process import DeviceBusyError, DeviceGoneError, DeviceProcess, DeviceProgram
+from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
 from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
@@ -84,11 +84,16 @@ class VnpuSession:
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = not result.failures and not log.is_cut
+            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone.words, self._places.within(self._plan.device_library)),))
+        except DeviceForgedError as forged:
+            execution = Execution(outcomes=(outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}"),))
         except DeviceBusyError:
-            raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action="raise the deadline or lower the budget") from None
+            if self._device is None or not self._device.is_asleep():
+                action = "raise the deadline or lower the budget"
+                raise EvaluatorError(f"the simulation of case {call.case_id} did not end in time", action=action) from None
+            execution = Execution(outcomes=(outcome(Cause.DEVICE_BUDGET, "device code waits for ever instead of computing"),))
         finally:
             if not is_reusable:
                 self._stop()
@@ -100,7 +105,9 @@ class VnpuSession:
         self._arena.close()
 
     def _running(self) -> tuple[DeviceProcess, HostProcess]:
-        """Both processes, started if they are not there."""
+        """Both processes, started if they are not there; a host process that has spoken without being asked is replaced."""
+        if self._host is not None and self._host.has_spoken():
+            self._stop()
         if self._device is None or self._host is None:
             host_end, device_end = socket.socketpair()
             with host_end, device_end:

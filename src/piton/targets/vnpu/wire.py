@@ -89,6 +89,15 @@ def receive_json(sock: socket.socket, timeout_s: float | None) -> bytes:
     return _exactly(sock, length, deadline)
 
 
+def has_more(sock: socket.socket) -> bool:
+    """True when bytes are waiting: after a complete reply an honest process is silent. The end of the stream is left for the next read to find."""
+    sock.settimeout(0)
+    try:
+        return bool(sock.recv(1, socket.MSG_PEEK))
+    except OSError:  # nothing there
+        return False
+
+
 def _exactly(sock: socket.socket, count: int, deadline: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < count:

@@ -2,6 +2,7 @@
  * vnpu-device: the process that is the virtual NPU.
  * usage: vnpu-device MEMFD PARENT_FD HOST_FD DEVICE_LIBRARY    (descriptors are inherited; see device/server.h)
  */
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -25,6 +26,7 @@ void bound_waiting(int host_fd) {
 int serve(char **argv) {
     const int memfd = std::atoi(argv[1]), parent_fd = std::atoi(argv[2]), host_fd = std::atoi(argv[3]);
     bound_waiting(host_fd);
+    std::signal(SIGPIPE, SIG_IGN);  // a host that is gone is found by the failed write; it must not take the device with it
     vnpu::device::report_signals_to(parent_fd, argv[4]);
     vnpu::device::Server(memfd, parent_fd, host_fd, argv[4]).serve();
     return 0;

@@ -13,6 +13,16 @@ struct Fault {
     Numbers numbers;
 };
 
+std::string bad_argument(const vnpu_record &record) {
+    static constexpr const char *kModes[] = {"CAST_NONE", "CAST_RINT", "CAST_FLOOR", "CAST_CEIL", "CAST_ROUND", "CAST_TRUNC", "CAST_ODD", "CAST_HYBRID"};
+    const std::string api = api_name(place_of(record)), value = std::to_string(static_cast<int64_t>(record.scalar));
+    const auto low = static_cast<int64_t>(record.mask[0]), high = static_cast<int64_t>(record.mask[1]);
+    if (api == "Cast" && record.p[1] == 2 && record.scalar < sizeof(kModes) / sizeof(kModes[0]))
+        return std::string("Cast: the chip has no RoundMode::") + kModes[record.scalar] + " for this pair of types";
+    const std::string range = low < high ? "the documented range is " + std::to_string(low) + " to " + std::to_string(high) : "outside the documented range";
+    return api + ": argument " + std::to_string(record.p[1]) + " (counted from 0) is " + value + ", " + range;
+}
+
 Fault fault_of(const vnpu_record &record) {
     const int64_t a = record.p[1], b = record.p[2];
     const auto scalar = static_cast<int64_t>(record.scalar);
@@ -42,9 +52,7 @@ Fault fault_of(const vnpu_record &record) {
                     std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]),
                     {{"from", a}, {"to", b}}};
         case VNPU_FAULT_BAD_ARGUMENT:
-            return {"bad_parameter",
-                    api_name(place_of(record)) + ": argument " + std::to_string(a) + " is " + std::to_string(scalar) + ", outside the documented range",
-                    {{"argument", a}, {"value", scalar}}};
+            return {"bad_parameter", bad_argument(record), {{"argument", a}, {"value", scalar}}};
         default:
             return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
     }

@@ -20,6 +20,9 @@ namespace {
 // The hardware's block index is 16 bits wide.
 constexpr uint32_t kMaxBlocks = 65535;
 
+// Arguments are metadata like the copies that the allowance bounds; a larger block would be a way to bring results in from the host.
+constexpr size_t kMaxArgumentBytes = 4096;
+
 // Attribution follows a copy: what a kernel stored stays a kernel's after a copy of it, and nothing else becomes so.
 void copy_ranges(const IntervalSet &from, uint64_t source, IntervalSet &to, uint64_t destination, uint64_t bytes) {
     const IntervalSet before = from;  // both may be the same set
@@ -143,6 +146,9 @@ void Server::host_launch(const std::string &name, uint32_t blocks, const std::st
     const vnpu_kernel &kernel = kernel_named(name, arguments.size());
     if (blocks == 0 || blocks > kMaxBlocks)
         violation(kernel.title, "bad_parameter", "launch on " + std::to_string(blocks) + " blocks; 1 to " + std::to_string(kMaxBlocks) + " are possible");
+    if (arguments.size() > kMaxArgumentBytes)
+        violation(kernel.title, "host_copy",
+                  "launched with " + std::to_string(arguments.size()) + " bytes of arguments; at most " + std::to_string(kMaxArgumentBytes) + " are metadata");
     run(kernel, blocks, arguments);
 }
 
@@ -169,6 +175,11 @@ void Server::load_library() {
 
 void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
     LoggedLaunch launch{kernel.title && *kernel.title ? kernel.title : kernel.name, false, blocks, {}};
+    EngineOptions options = options_;
+    options.budget_cycles = options_.budget_cycles - std::min(options_.budget_cycles, log_.total_cycles);  // of the call, not of each launch
+    if (options.budget_cycles == 0)
+        violation(launch.kernel, "device_budget", "the launches of this call used up its budget of " + std::to_string(options_.budget_cycles) + " cycles");
+    engine_->configure(options);
     set_running_kernel(launch.kernel);
     const auto start = std::chrono::steady_clock::now();
     try {

@@ -73,12 +73,23 @@ PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0,
     std::abort(); /* the engine never returns from a fault */
 }
 
+/* Argument number `index` (from 0) of `api` lies outside [low, high]. */
+[[noreturn]] PITON_API void FaultRange(const char *api, uint32_t index, uint64_t value, int64_t low, int64_t high, Location at) {
+    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, VNPU_FAULT_BAD_ARGUMENT, index);
+    record.scalar = value;
+    record.src0.addr = reinterpret_cast<uint64_t>(api);
+    record.mask[0] = static_cast<uint64_t>(low);
+    record.mask[1] = static_cast<uint64_t>(high);
+    Submit(record);
+    std::abort(); /* the engine never returns from a fault */
+}
+
 /* Argument number `index` (from 0) of `api` has to lie in [low, high]. */
 template <typename Number>
 PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64_t low, int64_t high, Location at) {
     const bool isTooLarge = std::is_unsigned<Number>::value && static_cast<uint64_t>(value) > static_cast<uint64_t>(INT64_MAX);
     if (isTooLarge || static_cast<int64_t>(value) < low || static_cast<int64_t>(value) > high) {
-        Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, static_cast<uint64_t>(value), index);
+        FaultRange(api, index, static_cast<uint64_t>(value), low, high, at);
     }
 }
 
@@ -94,8 +105,9 @@ struct Narrow {
     PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {}
 
     PITON_API T Get(const char *api, uint32_t index, Location at) const {
-        if (given > static_cast<uint64_t>(static_cast<T>(-1))) {
-            Fault(VNPU_FAULT_BAD_ARGUMENT, api, at, given, index);
+        constexpr uint64_t largest = static_cast<T>(-1);
+        if (given > largest) {
+            FaultRange(api, index, given, 0, static_cast<int64_t>(largest), at);
         }
         return static_cast<T>(given);
     }
