@@ -254,6 +254,10 @@ def test_cache_cleaning_names_lines_and_destination(scenarios: Scenarios) -> Non
     assert cleaned == [(226, [0, 2], [GM, 0x200000000020]), (226, [1, 2], [GM, 0x200000000000]), (226, [0, 1], [UB, 32])]
 
 
+def test_an_allocator_gives_out_whole_blocks_one_after_another(scenarios: Scenarios) -> None:
+    assert [record["dst"][:3] for record in instructions(scenarios["allocated"])] == [[UB, 0, 34], [UB, 64, 32]]
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)
@@ -300,6 +304,7 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_select_mode", "Select", [9, 4, 0], 2),
         ("fault_shift", "ShiftLeft", [9, 2, 0], 17),
         ("fault_reduce_repeat", "WholeReduceSum", [9, 3, 0], 256),
+        ("fault_allocator", "Alloc", [1, 196608, 0], 196640),
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),

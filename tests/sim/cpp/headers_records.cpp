@@ -199,6 +199,20 @@ void caches() {
     DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB>(local);
 }
 
+void allocated() {
+    LocalMemAllocator<Hardware::UB> allocator;
+    auto first = allocator.Alloc<half, 17>();
+    auto second = allocator.Alloc<TPosition::VECIN, float>(8);
+    Exp(first, first, 17);
+    Exp(second, second, 8);
+}
+
+void fault_allocator() {
+    LocalMemAllocator<> allocator;
+    allocator.Alloc<float, 49152>();
+    allocator.Alloc<int8_t>(1);
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -399,6 +413,8 @@ const Scenario kScenarios[] = {
     SCENARIO(indices),
     SCENARIO(atomics),
     SCENARIO(caches),
+    SCENARIO(allocated),
+    SCENARIO(fault_allocator),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),

@@ -29,7 +29,7 @@ Fault fault_of(const vnpu_record &record) {
     switch (record.p[0]) {
         case VNPU_FAULT_UB_OVERFLOW:
             return {"ub_overflow",
-                    "InitBuffer asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
+                    api_name(place_of(record)) + " asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
                     {{"used_bytes", scalar}, {"available_bytes", a}}};
         case VNPU_FAULT_BUFFER_LIMIT:
             return {"buffer_limit",

@@ -8,6 +8,7 @@
 #ifndef PITON_KERNEL_OPERATOR_H
 #define PITON_KERNEL_OPERATOR_H
 
+#include "ascendc/allocator.h"
 #include "ascendc/atomic.h"
 #include "ascendc/cache.h"
 #include "ascendc/cast.h"
