@@ -1,4 +1,4 @@
-"""Gather and CreateVecIndex: elements by byte offset, undefined offsets, counting in every dtype; against NumPy."""
+"""Gather, GatherMask and CreateVecIndex: elements by byte offset, undefined offsets, counting in every dtype; against NumPy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from engine_rig import (
     F32,
     FULL,
     GATHER,
+    GATHER_MASK,
     I16,
     I32,
     MTE2,
     MTE3,
     NUMPY,
     SIZE,
+    T_SET,
     U32,
+    Operand,
     Record,
     Rig,
+    S,
     V,
     barrier,
     count,
@@ -83,6 +87,63 @@ def test_only_the_bytes_that_offsets_name_have_to_be_ordered(rig: Rig) -> None:
         assert report.causes() == causes
 
 
+def gather_mask(operands: tuple[Operand, ...], repeats: int, *, pattern: int = 0, counter: int = 0) -> Record:
+    made = strided(GATHER_MASK, operands, None, repeats, scalar=pattern, mode=int(counter > 0))
+    made.p[1] = counter
+    return made
+
+
+PATTERNS = {1: (2, 0), 2: (2, 1), 3: (4, 0), 4: (4, 1), 5: (4, 2), 6: (4, 3), 7: (1, 0)}
+
+
+@pytest.mark.parametrize("dtype", [F16, F32])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_fixed_pattern_packs_its_elements_and_counts_them(rig: Rig, pattern: int, dtype: int) -> None:
+    lanes, (every, first) = 256 // SIZE[dtype], PATTERNS[pattern]
+    a, old = np.arange(4 * lanes).astype(NUMPY[dtype]), np.full(3 * lanes + 5, 7, NUMPY[dtype])
+    got, report = run(rig, {A: a}, old, [gather_mask((ub(D, dtype), ub(A, dtype)), 3, pattern=pattern)])
+    chosen = a[: 3 * lanes].reshape(3, lanes)[:, first::every].reshape(-1)
+    same_bits(got, np.concatenate([chosen, old[chosen.size :]]))
+    assert (report.diagnostics, report.answers[4]) == ([], chosen.size)
+
+
+def test_a_pattern_of_bits_goes_through_each_repeat_at_its_own_stride(rig: Rig) -> None:
+    bits = np.random.default_rng(4).integers(0, 2**32, 16, dtype=np.uint32)
+    a, old = np.arange(512, dtype=np.uint32), np.full(256, 7, np.uint32)
+    step = gather_mask((ub(D, U32), ub(A, U32, blk=2, rep=16), ub(B, U32, rep=1)), 2)
+    got, report = run(rig, {A: a, B: bits}, old, [step])
+    lane = np.arange(64)
+    on = [np.unpackbits(bits[8 * repeat :][:2].view(np.uint8), bitorder="little").astype(bool) for repeat in range(2)]
+    chosen = np.concatenate([a[repeat * 128 + lane // 8 * 16 + lane % 8][on[repeat]] for repeat in range(2)])
+    same_bits(got, np.concatenate([chosen, old[chosen.size :]]))
+    assert report.answers[5] == chosen.size
+
+
+def test_counter_mode_takes_the_mask_for_each_repeat(rig: Rig) -> None:
+    a, old = np.arange(256, dtype=np.uint32), np.full(140, 7, np.uint32)
+    bits = np.full(8, 0x99999999, np.uint32)
+    got, report = run(rig, {A: a, B: bits}, old, [gather_mask((ub(D, U32), ub(A, U32, rep=4), ub(B, U32, rep=0)), 2, counter=70)])
+    lane = np.arange(70)[np.isin(np.arange(70) % 4, [0, 3])]
+    chosen = np.concatenate([a[lane], a[32 + lane]])
+    same_bits(got, np.concatenate([chosen, old[chosen.size :]]))
+    assert (report.diagnostics, report.answers[5]) == ([], chosen.size)
+
+
+def test_elements_may_be_packed_in_place_and_the_count_is_ordered_for_the_scalar_unit(rig: Rig) -> None:
+    rig.configure(auto_sync=False)
+    got, report = run(rig, {}, np.arange(256, dtype=np.uint32), [gather_mask((ub(D, U32), ub(D, U32)), 4, pattern=2)])
+    assert (report.diagnostics, got[:128].tolist(), report.answers[3]) == ([], list(range(1, 256, 2)), 128)
+    assert [entry[2:4] for entry in report.trace[0] if entry[0] == T_SET][1] == [V, S]
+
+
+def test_undefined_patterns_are_reported_and_undefined_elements_travel(rig: Rig) -> None:
+    a, old = np.arange(56, dtype=np.uint32), np.zeros(64, np.uint32)
+    _, report = run(rig, {A: np.arange(64, dtype=np.uint32)}, old, [gather_mask((ub(D, U32), ub(A, U32), ub(B, U32)), 1)])
+    assert "reaches a pattern of GatherMask" in report.first("undefined_data")["message"]
+    _, report = run(rig, {A: a}, old, [gather_mask((ub(D, U32), ub(A, U32)), 1, pattern=7)])
+    assert "global memory" in report.first("undefined_data")["message"]
+
+
 @pytest.mark.parametrize("dtype", [F16, I16, F32, I32])
 @pytest.mark.parametrize("n", [0, 1, 65, 200])
 def test_create_vec_index_counts_up_from_its_first_value(rig: Rig, n: int, dtype: int) -> None:
@@ -111,6 +172,11 @@ def test_create_vec_index_counts_over_masked_lanes_and_strides(rig: Rig) -> None
         (count(GATHER, (ub(D), ub(A), ub(B, U32)), 64, scalar=196608), "out_of_bounds"),
         (count(GATHER, (ub(A + 128), ub(A), ub(B, U32)), 64), "bad_overlap"),
         (strided(GATHER, (ub(D), ub(A), ub(B, U32)), (FULL, 0), 256), "bad_parameter"),
+        (gather_mask((ub(D), ub(A, limit=252)), 1, pattern=7), "out_of_bounds"),
+        (gather_mask((ub(D, limit=252), ub(A)), 1, pattern=7), "out_of_bounds"),
+        (gather_mask((ub(D), ub(A), ub(B, U32, limit=7)), 1), "out_of_bounds"),
+        (gather_mask((ub(D), ub(A)), 1, pattern=8), "bad_parameter"),
+        (gather_mask((ub(A + 64), ub(A)), 1, pattern=7, counter=128), "bad_overlap"),
         (count(CREATE_VEC_INDEX, (ub(D, 4),), 8), "unsupported_api"),
         (strided(CREATE_VEC_INDEX, (ub(D, I32, blk=0),), (FULL, 0), 1), "bad_parameter"),
     ],

@@ -234,6 +234,12 @@ def test_gather_and_index_carry_base_and_first_value(scenarios: Scenarios) -> No
     assert (placed["p"][:3], placed["dst"][4:]) == ([4, 100, 1], [2, 9])
 
 
+def test_gather_mask_carries_pattern_or_bits(scenarios: Scenarios) -> None:
+    fixed, bits = instructions(scenarios["indices"])[-2:]
+    assert (fixed["op"], fixed["p"], fixed["scalar"], fixed["src0"][4:], fixed["src1"][0]) == (141, [4, 0, 0, 0], 2, [1, 8], 0)
+    assert (bits["p"], bits["scalar"], bits["src0"][4:], bits["src1"][:2], bits["src1"][5]) == ([2, 70, 0, 1], 0, [1, 4], [UB, 16384], 5)
+
+
 def test_an_arithmetic_progression_doubles_what_the_scalar_unit_began(scenarios: Scenarios) -> None:
     steps = [record for record in instructions(scenarios["indices"])[4:] if record["op"] in (STORE, ADDS)]
     assert [step["scalar"] for step in steps[:8]] == list(range(3, 19, 2))

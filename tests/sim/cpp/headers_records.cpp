@@ -179,6 +179,9 @@ void indices() {
     CreateVecIndex(index, int16_t(-2), 300);
     CreateVecIndex(index, int16_t(3), 100, 4, 2, 9);
     ArithProgression<int16_t>(index, 3, 2, 150);
+    uint64_t chosen = 0;
+    GatherMask(x, y, uint8_t(2), false, 0, {1, 4, 8, 0}, chosen);
+    GatherMask(offsets, offsets, offsets, true, 70, {1, 2, 4, 5}, chosen);
 }
 
 void atomics() {

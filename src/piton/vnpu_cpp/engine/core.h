@@ -90,7 +90,7 @@ struct Core {
     AccessMap gm_atomics;  // atomic stores
     IntervalSet buffers;   // UB bytes that InitBuffer has given out
     DataCache cache;
-    IntervalSet dirty;     // the part of launch.dirty that is this core's
+    IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
@@ -124,6 +124,7 @@ void run_reduce_all(Core &core, const vnpu_record &record);
 void run_group_reduce(Core &core, const vnpu_record &record);
 void run_brcb(Core &core, const vnpu_record &record);
 void run_gather(Core &core, const vnpu_record &record);
+uint64_t run_gather_mask(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);

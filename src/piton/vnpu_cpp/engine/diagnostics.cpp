@@ -53,6 +53,7 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_PAIR_REDUCE_SUM, "PairReduceSum"},
     {VNPU_OP_BRCB, "Brcb"},
     {VNPU_OP_GATHER, "Gather"},
+    {VNPU_OP_GATHER_MASK, "GatherMask"},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex"},
     {VNPU_OP_DATA_COPY, "DataCopy"},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad"},

@@ -128,6 +128,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
         case VNPU_OP_SCALAR_LOAD:
             return scalar_load(core, record);
+        case VNPU_OP_GATHER_MASK:
+            return run_gather_mask(core, record);
         case VNPU_OP_GET_BLOCK_IDX:
             return core.index;
         case VNPU_OP_GET_BLOCK_NUM:

@@ -1,5 +1,5 @@
 /*
- * Gather and CreateVecIndex.
+ * Gather, GatherMask and CreateVecIndex.
  *
  * Gather reads, for each active lane, the element at a byte offset (32 bits, from the source's start plus a base) that its offset tensor holds at the lane's
  * place of a dense walk. Which bytes it touches depends on data: an undefined offset is reported where it is used.
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "composite.h"
 #include "footprint.h"
 #include "half.h"
 
@@ -138,6 +139,88 @@ void run_create_vec_index(Core &core, const vnpu_record &record) {
         }
     }
     core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
+}
+
+// ---- GatherMask: the chosen elements, one after another ----
+namespace {
+
+constexpr uint32_t kCounterMode = 1;  // p[3] of the record
+
+// Fixed patterns: 1 and 2 take one of two elements, 3 to 6 one of four, 7 all.
+bool is_in_pattern(uint64_t pattern, uint32_t lane) {
+    if (pattern <= 2) return lane % 2 == pattern - 1;
+    return pattern == 7 || lane % 4 == pattern - 3;
+}
+
+bool has_bits(const vnpu_record &record) { return record.src1.space != VNPU_SPACE_NONE; }
+
+uint64_t bits_of_repeat(const vnpu_record &record, uint32_t repeat) { return record.src1.addr + static_cast<uint64_t>(repeat) * record.src1.rep * kBlockBytes; }
+
+// Without data the bits are not known: as if all were set.
+bool is_chosen(const Core &core, const vnpu_record &record, uint32_t repeat, uint32_t lane) {
+    if (!has_bits(record)) return is_in_pattern(record.scalar, lane);
+    return !core.moves_data() || (core.ub[bits_of_repeat(record, repeat) + lane / 8] >> (lane % 8) & 1);
+}
+
+void check_gather_mask(Core &core, const vnpu_record &record, uint32_t lanes) {
+    if (record.p[0] > kMaxRepeats || (!has_bits(record) && (record.scalar < 1 || record.scalar > 7)))
+        core.fail(record, "bad_parameter", "GatherMask: repeatTimes above 255, or a pattern outside 1 to 7",
+                  {{"repeats", record.p[0]}, {"pattern", static_cast<int64_t>(record.scalar)}});
+    if (lanes > core.ub.size()) core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes", {{"elements", lanes}});
+    if (!record.p[0] || !lanes) return;
+    const uint32_t bytes = dtype_bytes(record.dst.dtype), last = record.p[0] - 1;
+    uint64_t end = 0;  // the last block of the last repeat, whichever way the strides go
+    for (uint32_t lane = 0; lane < lanes; ++lane) end = std::max(end, lane_at(record.src0, bytes, last, lane) + bytes);
+    check_operand(core, record, record.src0, end, false);
+    if (has_bits(record)) check_operand(core, record, record.src1, bits_of_repeat(record, last) + (lanes + 7) / 8, false);
+}
+
+// Bytes of one repeat that are read, and those of the chosen elements.
+void gather_repeat(Core &core, const vnpu_record &record, uint32_t repeat, uint32_t lanes, Footprint &footprint, std::vector<Lane> &chosen) {
+    const uint32_t bytes = dtype_bytes(record.dst.dtype);
+    if (has_bits(record)) {
+        const uint64_t bits = bits_of_repeat(record, repeat);
+        footprint.read(bits, (lanes + 7) / 8);
+        if (core.moves_data()) report_undefined(core, record, bits, bits + (lanes + 7) / 8, "a pattern of GatherMask");
+    }
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+        const uint64_t from = lane_at(record.src0, bytes, repeat, lane);
+        footprint.read(from, bytes);
+        if (is_chosen(core, record, repeat, lane)) chosen.push_back({from, record.dst.addr + chosen.size() * bytes});
+    }
+}
+
+// The destination may be the source exactly: elements only move down.
+void check_in_place(Core &core, const vnpu_record &record, const std::vector<Lane> &chosen, uint32_t bytes) {
+    if (record.dst.addr == record.src0.addr || chosen.empty()) return;
+    if (chosen.back().to + bytes <= record.src0.addr || chosen.back().from + bytes <= record.dst.addr) return;
+    core.fail(record, "bad_overlap", "GatherMask: destination and source overlap in part; use the same tensor exactly, or separate ones",
+              {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(record.src0.addr)}});
+}
+
+}  // namespace
+
+uint64_t run_gather_mask(Core &core, const vnpu_record &record) {
+    const uint32_t bytes = dtype_bytes(record.dst.dtype), whole = lanes_of(core, record);
+    const uint32_t lanes = record.p[3] == kCounterMode ? record.p[1] : whole;
+    check_gather_mask(core, record, lanes);
+    core.mask = MaskState{};  // as the count forms leave it
+    Footprint footprint;
+    std::vector<Lane> chosen;
+    for (uint32_t repeat = 0; repeat < record.p[0]; ++repeat, footprint.next()) {
+        const size_t before = chosen.size();
+        gather_repeat(core, record, repeat, lanes, footprint, chosen);
+        footprint.write(record.dst.addr + before * bytes, (chosen.size() - before) * bytes);
+    }
+    check_operand(core, record, record.dst, record.dst.addr + chosen.size() * bytes, true);
+    check_in_place(core, record, chosen, bytes);
+    footprint.settle(core, record);
+    if (core.moves_data()) move_lanes(core, record, chosen);
+    vnpu_record cost = record;
+    cost.dst.space = cost.src1.space = VNPU_SPACE_NONE;
+    core.append(cost_of(core.launch.chip, cost, record.p[0] * ((lanes + whole - 1) / whole), static_cast<uint64_t>(record.p[0]) * lanes));
+    hidden_flag(core, record, VNPU_PIPE_V, VNPU_PIPE_S);  // the scalar unit takes the count
+    return chosen.size();
 }
 
 }  // namespace vnpu

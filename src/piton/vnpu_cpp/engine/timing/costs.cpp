@@ -97,6 +97,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_PAIR_REDUCE_SUM, "PairReduceSum", Formula::Vector, kBlockReduce},  // assumed as BlockReduceSum; VCPADD is in no table
     {VNPU_OP_BRCB, "Brcb", Formula::Vector, kCopy},
     {VNPU_OP_GATHER, "Gather", Formula::Vector, kGather},
+    {VNPU_OP_GATHER_MASK, "GatherMask", Formula::Vector, kGather},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},

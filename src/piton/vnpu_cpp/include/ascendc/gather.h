@@ -1,9 +1,9 @@
 /*
- * Gather: elements at byte offsets. CreateVecIndex, ArithProgression: counting up.
+ * Gather: elements at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, ArithProgression: counting up.
  *
  * Problem: which bytes Gather reads is known to the data only; ArithProgression is a loop of other calls on the chip.
- * Approach: Gather and CreateVecIndex are one record each; ArithProgression is written with SetValue and Adds, as its documentation says it is.
- * Limits: Gatherb and GatherMask are not here. Types as documented for the Ascend 910B.
+ * Approach: Gather, GatherMask and CreateVecIndex are one record each; ArithProgression is written with SetValue and Adds, as its documentation says it is.
+ * Limits: Gatherb is not here. Types as documented for the Ascend 910B.
  */
 #ifndef PITON_ASCENDC_GATHER_H
 #define PITON_ASCENDC_GATHER_H
@@ -28,6 +28,25 @@ PITON_API void SubmitVecIndex(const AscendC::LocalTensor<T> &dst, const T &first
     vnpu_record record = VectorRecord(VNPU_OP_CREATE_VEC_INDEX, Strided(dst, dstBlk, dstRep), extent, at);
     record.scalar = ToBits(first);
     Submit(record);
+}
+
+/* The bits of a pattern come in units of the data's width. */
+template <typename T, typename U>
+constexpr bool kIsPattern = std::is_same<U, std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>>::value;
+
+/* Returns the number of chosen elements. In counter mode `mask` elements of each repeat take part. */
+template <typename T>
+PITON_API uint64_t SubmitGatherMask(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const vnpu_operand &bits, uint64_t pattern,
+                                    bool isCounter, uint32_t mask, const AscendC::GatherMaskParams &params, Location at) {
+    RequireRange("GatherMask", 5, params.repeatTimes, 0, 255, at);
+    vnpu_record record = MakeNote(VNPU_OP_GATHER_MASK, at, params.repeatTimes, isCounter ? mask : 0);
+    record.pipe = VNPU_PIPE_V;
+    record.dst = Dense(dst);
+    record.src0 = Strided(src, params.src0BlockStride, params.src0RepeatStride);
+    record.src1 = bits;
+    record.scalar = pattern;
+    record.p[3] = isCounter;
+    return Fetch(record);
 }
 
 constexpr int32_t kFrameworkEvent = 7; /* the id that user code leaves to the framework */
@@ -76,6 +95,25 @@ PITON_API void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, cons
                       const uint32_t count, piton::Location at = piton::Location()) {
     PITON_REQUIRE_GATHER;
     piton::SubmitGather(dst, src, srcOffset, srcBaseAddr, piton::CountOf("Gather", 4, count, at), piton::kDenseRep, at);
+}
+
+template <typename T, typename U, GatherMaskMode mode = defaultGatherMaskMode>
+PITON_API void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<U> &src1Pattern, const bool reduceMode, const uint32_t mask,
+                          const GatherMaskParams &gatherMaskParams, uint64_t &rsvdCnt, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("GatherMask", piton::kIsBroadcast<T>, "half, bfloat16_t, float, int16_t, uint16_t, int32_t, uint32_t");
+    static_assert(piton::kIsPattern<T, U>, "GatherMask: the pattern is a tensor of uint16_t for 2-byte data, of uint32_t for 4-byte data");
+    const vnpu_operand bits = piton::Strided(src1Pattern, piton::kDenseBlk, gatherMaskParams.src1RepeatStride);
+    rsvdCnt = piton::SubmitGatherMask(dst, src0, bits, 0, reduceMode, mask, gatherMaskParams, at);
+}
+
+template <typename T, GatherMaskMode mode = defaultGatherMaskMode>
+PITON_API void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const uint8_t src1Pattern, const bool reduceMode, const uint32_t mask,
+                          const GatherMaskParams &gatherMaskParams, uint64_t &rsvdCnt, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("GatherMask", piton::kIsBroadcast<T>, "half, bfloat16_t, float, int16_t, uint16_t, int32_t, uint32_t");
+    piton::RequireRange("GatherMask", 2, src1Pattern, 1, 7, at);
+    rsvdCnt = piton::SubmitGatherMask(dst, src0, vnpu_operand{}, src1Pattern, reduceMode, mask, gatherMaskParams, at);
 }
 
 template <typename T>

@@ -149,6 +149,21 @@ struct BrcbRepeatParams {
     uint16_t dstRepStride = 8;
 };
 
+struct GatherMaskParams {
+    PITON_API GatherMaskParams() {}
+    PITON_API GatherMaskParams(piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint16_t> repeats, piton::Narrow<uint16_t> src0Rep, piton::Narrow<uint8_t> src1Rep,
+                               piton::Location at = piton::Location())
+        : src0BlockStride(src0Blk.Get("GatherMaskParams", 0, at)),
+          repeatTimes(repeats.Get("GatherMaskParams", 1, at)),
+          src0RepeatStride(src0Rep.Get("GatherMaskParams", 2, at)),
+          src1RepeatStride(src1Rep.Get("GatherMaskParams", 3, at)) {}
+
+    uint8_t src0BlockStride = 1;
+    uint16_t repeatTimes = 0;
+    uint16_t src0RepeatStride = 0;
+    uint8_t src1RepeatStride = 0;
+};
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_PARAMS_H */

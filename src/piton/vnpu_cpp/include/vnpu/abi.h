@@ -118,6 +118,7 @@ enum vnpu_opcode {
     VNPU_OP_GATHER = 138,
     VNPU_OP_CREATE_VEC_INDEX = 139,
     VNPU_OP_PAIR_REDUCE_SUM = 140,
+    VNPU_OP_GATHER_MASK = 141, /* fetch: the number of chosen elements */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
