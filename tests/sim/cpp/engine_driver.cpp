@@ -16,7 +16,8 @@ extern "C" void __sanitizer_cov_trace_pc();
 namespace {
 
 struct Rig {
-    Rig(uint64_t ub_bytes, uint32_t cores, int memfd) : memory(memfd), engine(chip_double(ub_bytes, cores), memory) {}
+    Rig(uint64_t ub_bytes, uint32_t cores, int memfd) : file(memfd), memory(memfd), engine(chip_double(ub_bytes, cores), memory) {}
+    int file;  // of the device memory, which does not own it
     DeviceMemory memory;
     Engine engine;
     std::string text;
@@ -128,7 +129,11 @@ Rig *rig_open(uint64_t ub_bytes, uint32_t cores) {
     if (memfd < 0 || ftruncate(memfd, static_cast<off_t>(kArenaBytes)) != 0) return nullptr;
     return new Rig(ub_bytes, cores, memfd);
 }
-void rig_close(Rig *rig) { delete rig; }
+void rig_close(Rig *rig) {
+    const int file = rig->file;
+    delete rig;
+    close(file);
+}
 void rig_reset(Rig *rig) { rig->memory.reset(); }
 uint64_t rig_allocate(Rig *rig, uint64_t bytes, int is_mutable) { return rig->memory.allocate(bytes, Owner::Host, is_mutable != 0); }
 int rig_release(Rig *rig, uint64_t address) { return rig->memory.release(address); }
