@@ -13,11 +13,13 @@ from engine_rig import (
     F16,
     F32,
     FULL,
+    GET_CMP_MASK,
     I32,
     MTE2,
     MTE3,
     NUMPY,
     SELECT,
+    SET_CMP_MASK,
     SET_MASK_MODE,
     SIZE,
     T_BARRIER,
@@ -107,6 +109,30 @@ def test_more_than_255_repeats_of_a_count_are_all_compared(rig: Rig) -> None:
     step = count(COMPARE, (ub(D, U8), ub(A)), a.size, mode=GT, scalar=0)
     got, _ = run(rig, {A: a}, np.zeros(a.size // 8, np.uint8), [step])
     same_bits(got, packed(a > 0))
+
+
+def moved(opcode: int, operand: Operand) -> Record:
+    made = record(opcode, V)
+    setattr(made, "dst" if opcode == GET_CMP_MASK else "src0", operand)
+    return made
+
+
+@pytest.mark.parametrize("dtype", [F16, F32])
+def test_the_compare_register_holds_the_bits_of_one_repeat(rig: Rig, dtype: int) -> None:
+    lanes = 256 // SIZE[dtype]
+    a, b, bits = floats(NUMPY[dtype], lanes), floats(NUMPY[dtype], lanes, 2), np.arange(16, dtype=np.uint8)
+    compared = strided(COMPARE, (Operand(), ub(A, dtype), ub(B, dtype)), (FULL, FULL), 1, mode=GT)
+    steps = [compared, moved(GET_CMP_MASK, ub(D, U8)), moved(SET_CMP_MASK, ub(C, U8)), moved(GET_CMP_MASK, ub(D + 16, U8))]
+    got, report = run(rig, {A: a, B: b, C: bits}, np.full(32, 9, np.uint8), steps)
+    same_bits(got, np.concatenate([packed(a > b), np.zeros(16 - lanes // 8, np.uint8), bits]))
+    assert report.causes() == []
+
+
+def test_undefined_bits_stay_undefined_through_the_register(rig: Rig) -> None:
+    compared = strided(COMPARE, (Operand(), ub(A), ub(B)), (FULL, FULL), 1, mode=GT)
+    _, report = run(rig, {A: floats(np.float32, 64), B: floats(np.float32, 56)}, np.zeros(16, np.uint8), [compared, moved(GET_CMP_MASK, ub(D, U8))])
+    assert report.first("undefined_data")["numbers"]["address"] == D + 7
+    assert run(rig, {}, np.zeros(16, np.uint8), [moved(GET_CMP_MASK, ub(D + 8, U8))])[1].causes() == ["misaligned"]
 
 
 def select_operands(mode: int, dtype: int, **strides: int) -> tuple[tuple[Operand, ...], int]:

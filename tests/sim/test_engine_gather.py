@@ -12,6 +12,7 @@ from engine_rig import (
     F32,
     FULL,
     GATHER,
+    GATHER_BLOCKS,
     GATHER_MASK,
     I16,
     I32,
@@ -93,6 +94,19 @@ def gather_mask(operands: tuple[Operand, ...], repeats: int, *, pattern: int = 0
     return made
 
 
+@pytest.mark.parametrize("repeats", [0, 1, 3])
+def test_gather_of_blocks_takes_eight_blocks_per_repeat(rig: Rig, repeats: int) -> None:
+    a, old = np.arange(512, dtype=np.uint32).reshape(64, 8), np.full((3 * 20, 8), 7, np.uint32)
+    where = np.random.default_rng(2).integers(0, 64, 24).astype(np.uint32)
+    step = strided(GATHER_BLOCKS, (ub(D, U32, blk=2, rep=20), ub(A, U32), ub(B, U32)), None, repeats)
+    got, report = run(rig, {A: a.reshape(-1), B: where * 32}, old.reshape(-1), [step])
+    expected = old.copy()
+    for block in range(8 * repeats):
+        expected[block // 8 * 20 + block % 8 * 2] = a[where[block]]
+    same_bits(got, expected.reshape(-1))
+    assert report.diagnostics == []
+
+
 PATTERNS = {1: (2, 0), 2: (2, 1), 3: (4, 0), 4: (4, 1), 5: (4, 2), 6: (4, 3), 7: (1, 0)}
 
 
@@ -172,6 +186,9 @@ def test_create_vec_index_counts_over_masked_lanes_and_strides(rig: Rig) -> None
         (count(GATHER, (ub(D), ub(A), ub(B, U32)), 64, scalar=196608), "out_of_bounds"),
         (count(GATHER, (ub(A + 128), ub(A), ub(B, U32)), 64), "bad_overlap"),
         (strided(GATHER, (ub(D), ub(A), ub(B, U32)), (FULL, 0), 256), "bad_parameter"),
+        (strided(GATHER_BLOCKS, (ub(D, U32), ub(A, U32), ub(B, U32)), None, 1), "misaligned"),
+        (strided(GATHER_BLOCKS, (ub(D, U32), ub(A, U32), ub(B + 256, U32)), None, 1), "undefined_data"),
+        (strided(GATHER_BLOCKS, (ub(A, U32), ub(A, U32), ub(B + 32, U32, limit=16)), None, 1), "out_of_bounds"),
         (gather_mask((ub(D), ub(A, limit=252)), 1, pattern=7), "out_of_bounds"),
         (gather_mask((ub(D, limit=252), ub(A)), 1, pattern=7), "out_of_bounds"),
         (gather_mask((ub(D), ub(A), ub(B, U32, limit=7)), 1), "out_of_bounds"),

@@ -16,6 +16,7 @@ from engine_rig import (
     F16,
     F32,
     FULL,
+    GET_REDUCE_SUM,
     I32,
     MTE2,
     MTE3,
@@ -284,6 +285,18 @@ def test_one_repeat_with_its_index_stays_with_the_vector_unit(rig: Rig) -> None:
     source, out = rig.upload(finite(F32, 64)), rig.allocate(8)
     report = rig.launch([pad(ub(A), gm(source), 256), *flag(MTE2, V), reduce_all(REDUCE_MAX, F32, 64, index=1), pad(gm(out), ub(D), 8)])
     assert report.causes() == ["missing_sync"]
+
+
+def test_the_last_sum_by_count_stays_in_a_register(rig: Rig) -> None:
+    a = finite(F32, 300)
+    got, report = run(rig, {A: a}, np.zeros(8, np.float32), [reduce_all(REDUCE_SUM, F32, 300), reduce_all(REDUCE_MAX, F32, 64), record(GET_REDUCE_SUM, S)])
+    assert report.answers[6] == sum_bits(a)
+    assert got[0] == a[:64].max()
+
+
+def sum_bits(a: Array) -> int:
+    parts = [tree(np.resize(a[at:], 64), np.arange(at, at + 64) < a.size) for at in range(0, a.size, 64)]
+    return int(np.float32(one_after_another(parts, np.float32)).view(np.uint32))
 
 
 def shape(report: Report) -> list[tuple[int, int, int]]:

@@ -23,7 +23,7 @@ INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
 GM, UB = 1, 2
 F16, F32, U8, I16 = 1, 3, 5, 6
-QUESTIONS = range(352, 358)
+QUESTIONS = range(352, 359)
 
 Record = dict[str, Any]
 Scenarios = dict[str, list[Record]]
@@ -192,6 +192,12 @@ def test_comparisons_carry_mode_and_bits(scenarios: Scenarios) -> None:
     assert [one["src0"][4:] for one in compared] == [[1, 8], [2, 9], [1, 8], [2, 9]]
 
 
+def test_the_compare_register_is_filled_and_read(scenarios: Scenarios) -> None:
+    compared, got, put = instructions(scenarios["registers"])
+    assert (compared["op"], compared["p"], compared["dst"][0], compared["src1"][1]) == (COMPARE, [1, 64, 1, 0], 0, 4096)
+    assert (got["op"], got["dst"][:2], put["op"], put["src0"][:2]) == (143, [UB, 8192], 144, [UB, 8192])
+
+
 def test_select_carries_its_bits_as_operand_or_as_address_and_limit(scenarios: Scenarios) -> None:
     tensor, scalar, one_repeat = instructions(scenarios["comparisons"])[4:]
     bits = 8192 | 64 << 32
@@ -235,7 +241,8 @@ def test_gather_and_index_carry_base_and_first_value(scenarios: Scenarios) -> No
 
 
 def test_gather_mask_carries_pattern_or_bits(scenarios: Scenarios) -> None:
-    fixed, bits = instructions(scenarios["indices"])[-2:]
+    fixed, bits, blocks = instructions(scenarios["indices"])[-3:]
+    assert (blocks["op"], blocks["p"][0], blocks["dst"][4:], blocks["src1"][1]) == (142, 3, [1, 9], 16384)
     assert (fixed["op"], fixed["p"], fixed["scalar"], fixed["src0"][4:], fixed["src1"][0]) == (141, [4, 0, 0, 0], 2, [1, 8], 0)
     assert (bits["p"], bits["scalar"], bits["src0"][4:], bits["src1"][:2], bits["src1"][5]) == ([2, 70, 0, 1], 0, [1, 4], [UB, 16384], 5)
 

@@ -71,6 +71,7 @@ REFUSALS = {
     "Brcb(u, u, 1, {1, 8});": "Brcb does not support uint8_t on the Ascend 910B",
     "Gather(l, l, LocalTensor<uint32_t>(), 0u, 8);": "Gather does not support int64_t on the Ascend 910B",
     "uint64_t n; GatherMask(h, h, u, false, 0, {1, 1, 8, 0}, n);": "GatherMask: the pattern is a tensor of uint16_t",
+    "Gatherb(h, h, LocalTensor<uint32_t>(), 1, {1, 8});": "Gatherb does not support half on the Ascend 910B; supported: uint16_t, uint32_t.",
     "CreateVecIndex(u, uint8_t(0), 8);": "CreateVecIndex does not support uint8_t on the Ascend 910B; supported: half, float, int16_t, int32_t.",
     "SetAtomicAdd<uint16_t>();": "SetAtomicAdd does not support uint16_t on the Ascend 910B",
     "DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_ATOMIC>(f);": "DcciDst::CACHELINE_ATOMIC is not supported",

@@ -135,6 +135,15 @@ void comparisons() {
     Select(x, bits, x, y, SELMODE::VSEL_CMPMASK_SPR, mask, 2, {1, 2, 3, 8, 9, 10});
 }
 
+void registers() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<float> y(TPosition::VECCALC, 4096, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 8192, 128);
+    Compare(x, y, CMPMODE::LT, 64, BinaryRepeatParams());
+    GetCmpMask(bits);
+    SetCmpMask(bits);
+}
+
 void bit_operations() {
     LocalTensor<int16_t> x(TPosition::VECCALC, 0, 1024);
     LocalTensor<float> wide(TPosition::VECCALC, 4096, 1024);
@@ -182,6 +191,7 @@ void indices() {
     uint64_t chosen = 0;
     GatherMask(x, y, uint8_t(2), false, 0, {1, 4, 8, 0}, chosen);
     GatherMask(offsets, offsets, offsets, true, 70, {1, 2, 4, 5}, chosen);
+    Gatherb(offsets, offsets, offsets, 3, {0, 9});
 }
 
 void atomics() {
@@ -411,6 +421,7 @@ const Scenario kScenarios[] = {
     SCENARIO(copies),
     SCENARIO(masks),
     SCENARIO(comparisons),
+    SCENARIO(registers),
     SCENARIO(bit_operations),
     SCENARIO(reductions),
     SCENARIO(indices),

@@ -69,6 +69,12 @@ struct AtomicState {
     uint8_t dtype = VNPU_DT_NONE;
 };
 
+// The vector unit's compare register: bits of one repeat.
+struct CompareRegister {
+    uint8_t bytes[16] = {};
+    bool is_undefined[16] = {};
+};
+
 struct PendingEvent {
     Prefix prefix;
     Place place;
@@ -95,6 +101,8 @@ struct Core {
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
     AtomicState atomic;
+    CompareRegister compared;
+    uint64_t reduced_sum = 0;  // bits of the last ReduceSum by count
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;  // cycles, in program order
@@ -119,11 +127,13 @@ void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
 void run_compare(Core &core, const vnpu_record &record);
+void run_cmp_mask(Core &core, const vnpu_record &record);
 void run_select(Core &core, const vnpu_record &record);
 void run_reduce_all(Core &core, const vnpu_record &record);
 void run_group_reduce(Core &core, const vnpu_record &record);
 void run_brcb(Core &core, const vnpu_record &record);
 void run_gather(Core &core, const vnpu_record &record);
+void run_gather_blocks(Core &core, const vnpu_record &record);
 uint64_t run_gather_mask(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);

@@ -69,6 +69,11 @@ void execute(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
         case VNPU_OP_COMPARE:
             return run_compare(core, record);
+        case VNPU_OP_GET_CMP_MASK:
+        case VNPU_OP_SET_CMP_MASK:
+            return run_cmp_mask(core, record);
+        case VNPU_OP_GATHER_BLOCKS:
+            return run_gather_blocks(core, record);
         case VNPU_OP_SELECT:
             return run_select(core, record);
         case VNPU_OP_REDUCE_SUM:
@@ -140,6 +145,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return 1;
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return system_cycle(core);
+        case VNPU_OP_GET_REDUCE_SUM:
+            return core.reduced_sum;
         case VNPU_OP_GET_CAPACITY:
             return capacity(core, record.p[0]);
         default:

@@ -1,5 +1,5 @@
 /*
- * Gather, GatherMask and CreateVecIndex.
+ * Gather, Gatherb, GatherMask and CreateVecIndex.
  *
  * Gather reads, for each active lane, the element at a byte offset (32 bits, from the source's start plus a base) that its offset tensor holds at the lane's
  * place of a dense walk. Which bytes it touches depends on data: an undefined offset is reported where it is used.
@@ -31,7 +31,8 @@ uint64_t element_at(Core &core, const vnpu_record &record, uint64_t at, uint32_t
     std::memcpy(&offset, core.ub.data() + at, sizeof offset);
     const uint64_t inside = record.scalar + offset;
     if (inside % bytes)
-        core.fail(record, "misaligned", "Gather reads at byte offset " + std::to_string(inside) + ", which is no multiple of the element size",
+        core.fail(record, "misaligned",
+                  api_name(place_of(record)) + " reads at byte offset " + std::to_string(inside) + ", which is no multiple of " + std::to_string(bytes),
                   {{"offset", static_cast<int64_t>(inside)}, {"alignment_bytes", bytes}});
     check_ub(core, record, record.src0, inside + bytes, false);
     return record.src0.addr + inside;
@@ -62,7 +63,7 @@ std::vector<Lane> lanes_to_move(Core &core, const vnpu_record &record, const Ite
 // Source and destination have to be separate: in which order lanes are read and written is not told.
 void check_separate(Core &core, const vnpu_record &record, const std::vector<uint64_t> &sources, const Footprint &footprint, uint32_t bytes) {
     if (sources.empty() || sources.back() + bytes <= footprint.begin(true) || footprint.end(true) <= sources.front()) return;
-    core.fail(record, "bad_overlap", "Gather: source and destination overlap; use separate tensors",
+    core.fail(record, "bad_overlap", api_name(place_of(record)) + ": source and destination overlap; use separate tensors",
               {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(sources.front())}});
 }
 
@@ -221,6 +222,48 @@ uint64_t run_gather_mask(Core &core, const vnpu_record &record) {
     core.append(cost_of(core.launch.chip, cost, record.p[0] * ((lanes + whole - 1) / whole), static_cast<uint64_t>(record.p[0]) * lanes));
     hidden_flag(core, record, VNPU_PIPE_V, VNPU_PIPE_S);  // the scalar unit takes the count
     return chosen.size();
+}
+
+// ---- Gatherb: whole blocks of 32 bytes at byte offsets, eight per repeat ----
+namespace {
+
+std::vector<Lane> blocks_to_move(Core &core, const vnpu_record &record) {
+    std::vector<Lane> blocks;
+    for (uint32_t block = 0; block < 8 * record.p[0] && core.moves_data(); ++block) {
+        const uint64_t at = record.src1.addr + static_cast<uint64_t>(block) * kOffsetBytes;
+        report_undefined(core, record, at, at + kOffsetBytes, "an offset of Gatherb");
+        if (core.undefined.any(at, at + kOffsetBytes)) continue;  // reported: where it points means nothing
+        blocks.push_back({element_at(core, record, at, kBlockBytes), lane_at(record.dst, kBlockBytes, block / 8, block % 8)});
+    }
+    return blocks;
+}
+
+}  // namespace
+
+void run_gather_blocks(Core &core, const vnpu_record &record) {
+    const uint32_t repeats = record.p[0];
+    if (repeats > kMaxRepeats) core.fail(record, "bad_parameter", "Gatherb: repeatTime above 255", {{"repeats", repeats}});
+    Footprint footprint;
+    for (uint32_t block = 0; block < 8 * repeats; ++block) {
+        footprint.read(record.src1.addr + static_cast<uint64_t>(block) * kOffsetBytes, kOffsetBytes);
+        footprint.write(lane_at(record.dst, kBlockBytes, block / 8, block % 8), kBlockBytes);
+    }
+    check_operand(core, record, record.dst, footprint.end(true), true);
+    check_operand(core, record, record.src1, footprint.end(false), false);
+    const std::vector<Lane> blocks = blocks_to_move(core, record);
+    std::vector<uint64_t> sources;
+    for (const Lane &block : blocks) sources.push_back(block.from);
+    std::sort(sources.begin(), sources.end());
+    check_separate(core, record, sources, footprint, kBlockBytes);
+    for (const uint64_t from : sources) footprint.read(from, kBlockBytes);
+    footprint.settle(core, record);
+    for (const Lane &block : blocks) {
+        std::memcpy(core.ub.data() + block.to, core.ub.data() + block.from, kBlockBytes);
+        core.undefined.copy(block.to, block.from, kBlockBytes);
+    }
+    vnpu_record cost = record;
+    cost.src0.space = cost.src1.space = VNPU_SPACE_NONE;
+    core.append(cost_of(core.launch.chip, cost, repeats, static_cast<uint64_t>(repeats) * 8));
 }
 
 }  // namespace vnpu

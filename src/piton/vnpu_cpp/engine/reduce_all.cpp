@@ -140,6 +140,7 @@ private:
         core_.append(cost_of(core_.launch.chip, cost, iterations.repeats, iterations.active()));
         if (!iterations.active()) return;
         const Reduced sum = accumulated(iterations);
+        core_.reduced_sum = bits_of(sum.value);
         scalar_sees_vector();
         write_by_scalar(dst_, bits_of(sum.value), sum.is_undefined);
         others_see_scalar();

@@ -65,6 +65,9 @@ void check_compare(Core &core, const vnpu_record &record) {
         core.fail(record, "bad_parameter", "repeatTime is " + std::to_string(record.p[0]) + "; the instruction holds 0 to 255", {{"repeats", record.p[0]}});
 }
 
+// The form without a destination: one repeat, whose bits stay in the compare register.
+bool is_into_register(const vnpu_record &record) { return record.dst.space == VNPU_SPACE_NONE; }
+
 bool has_tensor(const vnpu_record &record) { return record.src1.space != VNPU_SPACE_NONE; }
 
 // Whole repeats: a remainder of the count is not computed.
@@ -80,13 +83,14 @@ Footprint compare_footprint(const vnpu_record &record, const Iterations &iterati
     for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat, footprint.next()) {
         footprint.read_lanes(iterations, record.src0, bytes, repeat);
         if (has_tensor(record)) footprint.read_lanes(iterations, record.src1, bytes, repeat);
-        footprint.write(record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8, iterations.lanes / 8);
+        if (!is_into_register(record)) footprint.write(record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8, iterations.lanes / 8);
     }
     return footprint;
 }
 
 void check_compare_operands(Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes) {
-    check_operand(core, record, record.dst, record.dst.addr + static_cast<uint64_t>(iterations.repeats) * iterations.lanes / 8, true);
+    if (!is_into_register(record))
+        check_operand(core, record, record.dst, record.dst.addr + static_cast<uint64_t>(iterations.repeats) * iterations.lanes / 8, true);
     check_operand(core, record, record.src0, lanes_end(iterations, record.src0, bytes), false);
     if (has_tensor(record)) check_operand(core, record, record.src1, lanes_end(iterations, record.src1, bytes), false);
 }
@@ -96,20 +100,27 @@ bool is_undefined(const Core &core, const vnpu_operand &operand, uint32_t bytes,
     return core.undefined.any(at, at + bytes);
 }
 
-void compare_repeat(Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
-    uint8_t bits[kRepeatBytes / 2 / 8] = {};
-    bool undefined[sizeof bits] = {};
+CompareRegister compared_bits(const Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
+    CompareRegister result;
     for (uint32_t lane = 0; lane < iterations.lanes; ++lane) {
         const uint64_t a = load(core, lane_at(record.src0, bytes, repeat, lane), bytes);
         const uint64_t b = has_tensor(record) ? load(core, lane_at(record.src1, bytes, repeat, lane), bytes) : record.scalar;
-        bits[lane / 8] = static_cast<uint8_t>(bits[lane / 8] | compare_bits(record.src0.dtype, record.p[3], a, b) << lane % 8);
-        undefined[lane / 8] |=
+        const uint32_t bit = compare_bits(record.src0.dtype, record.p[3], a, b);
+        result.bytes[lane / 8] = static_cast<uint8_t>(result.bytes[lane / 8] | bit << lane % 8);
+        result.is_undefined[lane / 8] |=
             is_undefined(core, record.src0, bytes, repeat, lane) || (has_tensor(record) && is_undefined(core, record.src1, bytes, repeat, lane));
     }
-    const uint64_t to = record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8;
-    std::memcpy(core.ub.data() + to, bits, iterations.lanes / 8);
-    for (uint32_t at = 0; at < iterations.lanes / 8; ++at)
-        undefined[at] ? core.undefined.set(to + at, to + at + 1) : core.undefined.clear(to + at, to + at + 1);
+    return result;
+}
+
+void store_register(Core &core, uint64_t to, const CompareRegister &bits, uint32_t bytes) {
+    std::memcpy(core.ub.data() + to, bits.bytes, bytes);
+    for (uint32_t at = 0; at < bytes; ++at) bits.is_undefined[at] ? core.undefined.set(to + at, to + at + 1) : core.undefined.clear(to + at, to + at + 1);
+}
+
+void compare_repeat(Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
+    const CompareRegister bits = compared_bits(core, record, iterations, bytes, repeat);
+    store_register(core, record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8, bits, iterations.lanes / 8);
 }
 
 // ---- Select ----
@@ -234,7 +245,11 @@ void run_compare(Core &core, const vnpu_record &record) {
     const Iterations iterations = whole_repeats(record, kRepeatBytes / bytes);
     check_compare_operands(core, record, iterations, bytes);
     compare_footprint(record, iterations, bytes).settle(core, record);
-    for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) compare_repeat(core, record, iterations, bytes, repeat);
+    if (is_into_register(record)) {
+        if (core.moves_data()) core.compared = compared_bits(core, record, iterations, bytes, 0);
+    } else {
+        for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) compare_repeat(core, record, iterations, bytes, repeat);
+    }
     core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
 }
 
@@ -252,6 +267,23 @@ void run_select(Core &core, const vnpu_record &record) {
     select_footprint(record, operands, iterations, bytes).settle(core, record);
     for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) select_repeat(core, record, operands, iterations, bytes, repeat);
     core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
+}
+
+// The register to and from 16 bytes of the unified buffer.
+void run_cmp_mask(Core &core, const vnpu_record &record) {
+    constexpr uint32_t kBytes = sizeof core.compared.bytes;
+    const bool is_get = record.opcode == VNPU_OP_GET_CMP_MASK;
+    const vnpu_operand &operand = is_get ? record.dst : record.src0;
+    check_operand(core, record, operand, operand.addr + kBytes, is_get, kBytes);
+    Footprint footprint;
+    is_get ? footprint.write(operand.addr, kBytes) : footprint.read(operand.addr, kBytes);
+    footprint.settle(core, record);
+    if (core.moves_data() && is_get) store_register(core, operand.addr, core.compared, kBytes);
+    for (uint32_t at = 0; at < kBytes && core.moves_data() && !is_get; ++at) {
+        core.compared.bytes[at] = core.ub[operand.addr + at];
+        core.compared.is_undefined[at] = core.undefined.any(operand.addr + at, operand.addr + at + 1);
+    }
+    core.append(cost_of(core.launch.chip, record, 1, kBytes));
 }
 
 }  // namespace vnpu

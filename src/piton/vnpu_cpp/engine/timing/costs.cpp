@@ -98,6 +98,9 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_BRCB, "Brcb", Formula::Vector, kCopy},
     {VNPU_OP_GATHER, "Gather", Formula::Vector, kGather},
     {VNPU_OP_GATHER_MASK, "GatherMask", Formula::Vector, kGather},
+    {VNPU_OP_GATHER_BLOCKS, "Gatherb", Formula::Vector, kGather},
+    {VNPU_OP_GET_CMP_MASK, "GetCmpMask", Formula::Vector, kCopy},  // assumed as a Copy of one repeat; no public figure
+    {VNPU_OP_SET_CMP_MASK, "SetCmpMask", Formula::Vector, kCopy},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},

@@ -3,7 +3,7 @@
  *
  * Problem: the destination holds packed bits, and what the instruction does with count and mask differs from the arithmetic ones.
  * Approach: one record; the engine packs the bits, leaves a remainder of the count out and ignores the mask, as the Ascend 910B does.
- * Limits: the forms that store into the compare register, and the operators on tensors (`z = x < y`), are not here. Types as documented for the 910B.
+ * Limits: the operators on tensors (`z = x < y`) are not here; what the compare register holds serves GetCmpMask only. Types as documented for the 910B.
  */
 #ifndef PITON_ASCENDC_COMPARE_H
 #define PITON_ASCENDC_COMPARE_H
@@ -38,6 +38,17 @@ PITON_API void SubmitCompare(const AscendC::LocalTensor<U> &dst, const AscendC::
     RequireCompareMode<T>("Compare", mode, at);
     vnpu_record record = CompareRecord<T>(dst, Strided(src0, strides.src0BlkStride, strides.src0RepStride), mode, extent, at);
     record.src1 = Strided(src1, strides.src1BlkStride, strides.src1RepStride);
+    Submit(record);
+}
+
+template <typename T>
+PITON_API void SubmitCompareRegister(const AscendC::LocalTensor<T> &src0, const AscendC::LocalTensor<T> &src1, AscendC::CMPMODE mode, const Extent &extent,
+                                     const AscendC::BinaryRepeatParams &strides, Location at) {
+    RequireRange("Compare", 2, static_cast<int64_t>(mode), 0, static_cast<int64_t>(AscendC::CMPMODE::NE), at);
+    vnpu_record record = VectorRecord(VNPU_OP_COMPARE, vnpu_operand{}, extent, at);
+    record.src0 = Strided(src0, strides.src0BlkStride, strides.src0RepStride);
+    record.src1 = Strided(src1, strides.src1BlkStride, strides.src1RepStride);
+    record.p[3] = static_cast<uint32_t>(mode);
     Submit(record);
 }
 
@@ -78,6 +89,41 @@ PITON_API void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, co
                        piton::Location at = piton::Location()) {
     PITON_REQUIRE_COMPARE("Compare");
     piton::SubmitCompare(dst, src0, src1, cmpMode, piton::CountOf("Compare", 4, count, at), BinaryRepeatParams(), at);
+}
+
+}  // namespace AscendC
+
+namespace AscendC {
+
+/* Into the compare register: one repeat. */
+template <typename T, bool isSetMask = true>
+PITON_API void Compare(const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE cmpMode, const uint64_t mask[], const BinaryRepeatParams &repeatParams,
+                       piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("Compare", piton::kIsFloat<T>, "half, float");
+    piton::SubmitCompareRegister(src0, src1, cmpMode, piton::BitsOf<isSetMask>("Compare", 3, mask, 1, at), repeatParams, at);
+}
+
+template <typename T, bool isSetMask = true>
+PITON_API void Compare(const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE cmpMode, const uint64_t mask, const BinaryRepeatParams &repeatParams,
+                       piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("Compare", piton::kIsFloat<T>, "half, float");
+    piton::SubmitCompareRegister(src0, src1, cmpMode, piton::LanesOf<isSetMask>("Compare", 3, mask, 1, at), repeatParams, at);
+}
+
+template <typename T>
+PITON_API void GetCmpMask(const LocalTensor<T> &dst, piton::Location at = piton::Location()) {
+    vnpu_record record = piton::MakeRecord(VNPU_OP_GET_CMP_MASK, VNPU_PIPE_V, at);
+    record.dst = piton::Dense(dst);
+    piton::Submit(record);
+}
+
+template <typename T>
+PITON_API void SetCmpMask(const LocalTensor<T> &src, piton::Location at = piton::Location()) {
+    vnpu_record record = piton::MakeRecord(VNPU_OP_SET_CMP_MASK, VNPU_PIPE_V, at);
+    record.src0 = piton::Dense(src);
+    piton::Submit(record);
 }
 
 }  // namespace AscendC

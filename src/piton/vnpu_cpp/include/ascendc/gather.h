@@ -1,9 +1,9 @@
 /*
- * Gather: elements at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, ArithProgression: counting up.
+ * Gather, Gatherb: elements or blocks at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, ArithProgression: counting up.
  *
  * Problem: which bytes Gather reads is known to the data only; ArithProgression is a loop of other calls on the chip.
  * Approach: Gather, GatherMask and CreateVecIndex are one record each; ArithProgression is written with SetValue and Adds, as its documentation says it is.
- * Limits: Gatherb is not here. Types as documented for the Ascend 910B.
+ * Limits: types as documented for the Ascend 910B.
  */
 #ifndef PITON_ASCENDC_GATHER_H
 #define PITON_ASCENDC_GATHER_H
@@ -95,6 +95,20 @@ PITON_API void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, cons
                       const uint32_t count, piton::Location at = piton::Location()) {
     PITON_REQUIRE_GATHER;
     piton::SubmitGather(dst, src, srcOffset, srcBaseAddr, piton::CountOf("Gather", 4, count, at), piton::kDenseRep, at);
+}
+
+/* Blocks of 32 bytes, eight per repeat. A destination block stride of 0 counts as 1. */
+template <typename T>
+PITON_API void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &offset, const piton::Narrow<uint8_t> repeatTime,
+                       const GatherRepeatParams &repeatParams, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("Gatherb", (piton::kIsOneOf<T, uint16_t, uint32_t>), "uint16_t, uint32_t");
+    vnpu_record record = piton::MakeNote(VNPU_OP_GATHER_BLOCKS, at, repeatTime.Get("Gatherb", 3, at));
+    record.pipe = VNPU_PIPE_V;
+    record.dst = piton::Strided(dst, repeatParams.dstBlkStride == 0 ? piton::kDenseBlk : repeatParams.dstBlkStride, repeatParams.dstRepStride);
+    record.src0 = piton::Dense(src0);
+    record.src1 = piton::Dense(offset);
+    piton::Submit(record);
 }
 
 template <typename T, typename U, GatherMaskMode mode = defaultGatherMaskMode>

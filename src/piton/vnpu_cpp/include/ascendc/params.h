@@ -164,6 +164,16 @@ struct GatherMaskParams {
     uint8_t src1RepeatStride = 0;
 };
 
+struct GatherRepeatParams {
+    PITON_API GatherRepeatParams() {}
+    PITON_API GatherRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> dstRep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("GatherRepeatParams", 0, at)), dstRepStride(dstRep.Get("GatherRepeatParams", 1, at)) {}
+
+    uint32_t blockNumber = 8;
+    uint8_t dstBlkStride = 1;
+    uint8_t dstRepStride = 8;
+};
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_PARAMS_H */

@@ -4,7 +4,7 @@
  * Problem: destination strides count results of several sizes; ReduceSum, ReduceMax and ReduceMin are several instructions each.
  * Approach: one record per call: the destination's repeat stride as given, its unit known from opcode and order; the work buffer of the composite ones is
  * src1. The engine knows the passes and the hidden synchronisation.
- * Limits: the registers with the last result (GetReduceRepeatSumSpr and friends) are not here. Types as documented for the Ascend 910B.
+ * Limits: GetReduceRepeatMaxMinSpr is not here. Types as documented for the Ascend 910B.
  */
 #ifndef PITON_ASCENDC_REDUCE_H
 #define PITON_ASCENDC_REDUCE_H
@@ -241,6 +241,13 @@ PITON_REDUCE_EXTREME(ReduceMin, VNPU_OP_REDUCE_MIN)
 #undef PITON_REQUIRE_REDUCE
 
 namespace AscendC {
+
+/* What the last ReduceSum by count gave. */
+template <typename T>
+PITON_API T GetReduceRepeatSumSpr(piton::Location at = piton::Location()) {
+    static_assert(piton::kIsFloat<T>, "GetReduceRepeatSumSpr gives half or float");
+    return piton::FromBits<T>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_REDUCE_SUM, at)));
+}
 
 /* Eight elements per repeat, each over a whole block. */
 template <typename T>

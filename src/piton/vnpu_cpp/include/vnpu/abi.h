@@ -119,6 +119,9 @@ enum vnpu_opcode {
     VNPU_OP_CREATE_VEC_INDEX = 139,
     VNPU_OP_PAIR_REDUCE_SUM = 140,
     VNPU_OP_GATHER_MASK = 141, /* fetch: the number of chosen elements */
+    VNPU_OP_GATHER_BLOCKS = 142,
+    VNPU_OP_GET_CMP_MASK = 143, /* dst = the compare register, 16 bytes */
+    VNPU_OP_SET_CMP_MASK = 144, /* the compare register = src0 */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
@@ -151,7 +154,8 @@ enum vnpu_opcode {
     VNPU_OP_GET_SUB_BLOCK_IDX = 354,
     VNPU_OP_GET_TASK_RATIO = 355,
     VNPU_OP_GET_SYSTEM_CYCLE = 356, /* 50 MHz ticks */
-    VNPU_OP_GET_CAPACITY = 357      /* p[0] = space; bytes */
+    VNPU_OP_GET_CAPACITY = 357,     /* p[0] = space; bytes */
+    VNPU_OP_GET_REDUCE_SUM = 358    /* bits of the last ReduceSum by count */
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
