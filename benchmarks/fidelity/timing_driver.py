@@ -21,6 +21,8 @@ _FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off
 
 S, V, MTE2, MTE3, ALL = 0, 1, 4, 5, 7
 ADD, EXP, CAST = 1, 64, 72
+COMPARE, SELECT = 96, 97
+WHOLE_REDUCE_SUM, BLOCK_REDUCE_SUM, BRCB, GATHER = 131, 134, 137, 138
 F16, F32 = 1, 3
 
 

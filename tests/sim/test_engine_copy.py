@@ -9,7 +9,6 @@ import pytest
 from engine_rig import (
     ADD,
     ADDS,
-    CACHE_CLEAN,
     DUPLICATE,
     F16,
     I32,
@@ -200,36 +199,6 @@ def test_get_value_and_set_value_see_the_unified_buffer(rig: Rig) -> None:
 def test_scalar_access_past_a_tensor_is_out_of_bounds(rig: Rig) -> None:
     assert rig.launch([set_value(ub(0, limit=4), 1)]).causes() == []
     assert rig.launch([set_value(ub(4, limit=0), 1)]).causes() == ["out_of_bounds"]
-
-
-def clean(address: int, *, whole: bool = False) -> Record:
-    made = record(CACHE_CLEAN, S, p=(int(whole),))
-    made.src0 = gm(address)
-    return made
-
-
-@pytest.mark.parametrize(("cleaned", "causes"), [(None, ["missing_sync"]), (0, []), (64, ["missing_sync"])])
-def test_scalar_stores_stay_in_the_cache_until_it_is_cleaned(rig: Rig, cleaned: int | None, causes: list[str]) -> None:
-    out = rig.upload(np.zeros(32, np.float32), is_mutable=True)
-    cleaning = [] if cleaned is None else [clean(out + cleaned)]
-    report = rig.launch([set_value(gm(out), 5), *cleaning, *flag(S, MTE2), load(ub(0), gm(out), 32)])
-    assert report.causes() == causes
-
-
-def test_results_left_in_the_cache_are_noted_at_the_end(rig: Rig) -> None:
-    out = rig.allocate(128)
-    assert rig.launch([set_value(gm(out), 5, line=3)]).findings() == ["other"]
-    assert rig.launch([set_value(gm(out), 5), clean(out, whole=True)]).findings() == []
-    assert rig.download(out, 1, np.int32)[0] == 5
-    assert rig.stored(out) == "0-4"
-
-
-def test_two_cores_that_share_a_cache_line_clobber_each_other(rig: Rig) -> None:
-    out = rig.allocate(128)
-    together = rig.launch([set_value(gm(out), 1), clean(out)], [set_value(gm(out + 4), 2), clean(out + 4)])
-    apart = rig.launch([set_value(gm(out), 1), clean(out)], [set_value(gm(out + 64), 2), clean(out + 64)])
-    assert together.causes() == ["missing_sync"]
-    assert apart.causes() == []
 
 
 @pytest.mark.parametrize(("nbytes", "causes"), [(40, []), (41, ["out_of_bounds"])])

@@ -17,7 +17,6 @@ from engine_rig import (
     GET_SYSTEM_CYCLE,
     MTE2,
     MTE3,
-    SET_ATOMIC,
     T_SYNC_ALL,
     THROW,
     UB,
@@ -186,12 +185,6 @@ def test_an_exception_of_the_kernel_is_its_failure(rig: Rig) -> None:
 def test_cube_kernels_and_empty_launches_are_refused(rig: Rig) -> None:
     assert rig.launch([], core_kind=1).causes() == ["unsupported_api"]
     assert rig.launch().causes() == ["bad_parameter"]
-
-
-def test_atomic_stores_are_refused_by_name_and_none_is_accepted(rig: Rig) -> None:
-    assert rig.launch([record(SET_ATOMIC, S, p=(0,))]).causes() == []
-    report = rig.launch([record(SET_ATOMIC, S, p=(1,))])
-    assert "SetAtomicAdd" in report.first("unsupported_api")["message"]
 
 
 def test_a_record_for_a_pipe_that_does_not_exist_is_refused(rig: Rig) -> None:

@@ -38,7 +38,6 @@ from engine_rig import (
     NUMPY,
     OR,
     RECIPROCAL,
-    REDUCE_SUM,
     RELU,
     RSQRT,
     SET_MASK,
@@ -65,6 +64,7 @@ from engine_rig import (
 
 Array = npt.NDArray[Any]
 A, B, D = 0, 65536, 131072
+UNKNOWN, CROSS_SET = 180, 260
 
 
 @pytest.fixture
@@ -198,6 +198,37 @@ def test_axpy_rounds_the_product_before_the_sum(rig: Rig) -> None:
     assert report.diagnostics == []
 
 
+@pytest.mark.parametrize("n", [1, 64, 515])
+def test_axpy_adds_half_into_float(rig: Rig, n: int) -> None:
+    a, d = values(F16, n), values(F32, n, 3)
+    with np.errstate(all="ignore"):
+        expected = d + a.astype(np.float32) * np.float32(np.float16(0.7))
+    got, report = run(rig, a, a[:0], d, [count(AXPY, (ub(D), ub(A, F16)), n, scalar=int(np.float16(0.7).view(np.uint16)))])
+    same_bits(got, expected)
+    assert report.diagnostics == []
+
+
+@pytest.mark.parametrize(("dtype", "shift"), [(I16, 0), (I16, 5), (I16, 16), (I32, 32), (I32, 1)])
+def test_a_rounding_shift_adds_the_last_bit_shifted_out(rig: Rig, dtype: int, shift: int) -> None:
+    a = values(dtype, 40)
+    wide = a.astype(np.int64)
+    expected = (wide >> shift) + (wide >> (shift - 1) & 1 if shift else 0)
+    got, _ = run(rig, a, a[:0], np.zeros_like(a), [count(SHIFT_RIGHT, (ub(D, dtype), ub(A, dtype)), a.size, scalar=shift, mode=1)])
+    same_bits(got, expected.astype(a.dtype))
+
+
+def test_copy_takes_the_counter_for_each_repeat(rig: Rig) -> None:
+    a, old = np.arange(1024, dtype=np.int32), np.full(64, -1, np.int32)
+    mode = [record(SET_MASK_MODE, V, p=(1,)), strided(COPY, (ub(D, I32, rep=3), ub(A, I32, blk=8, rep=64)), (20, 0), 2), record(SET_MASK_MODE, V)]
+    got, report = run(rig, a, a[:0], old, mode)
+    element = np.arange(20)
+    expected = old.copy()
+    for repeat in range(2):
+        expected[repeat * 24 : repeat * 24 + 20] = a[repeat * 512 + element // 8 * 64 + element % 8]
+    same_bits(got, expected)
+    assert report.causes() == []
+
+
 @pytest.mark.parametrize("dtype", [I16, I32])
 @pytest.mark.parametrize(("opcode", "model"), [(ADD, np.add), (SUB, np.subtract), (MUL, np.multiply), (MAX, np.maximum), (MIN, np.minimum)])
 def test_integer_arithmetic_wraps_around(rig: Rig, opcode: int, model: Any, dtype: int) -> None:
@@ -320,7 +351,7 @@ def test_a_count_of_zero_does_nothing(rig: Rig) -> None:
         (strided(ADD, (ub(A + 256), ub(A), ub(B)), (FULL, FULL), 2), "bad_overlap"),
         (count(ADD, (ub(D, 2), ub(A, 2), ub(B, 2)), 64), "unsupported_api"),
         (count(DIV, (ub(D, I32), ub(A, I32), ub(B, I32)), 64), "unsupported_api"),
-        (count(REDUCE_SUM, (ub(D), ub(A)), 64), "unsupported_api"),
+        (count(UNKNOWN, (ub(D), ub(A)), 64), "unsupported_api"),
     ],
 )
 def test_impossible_instructions_cut_the_launch(rig: Rig, step: Record, cause: str) -> None:
@@ -338,6 +369,6 @@ def test_the_last_byte_of_tensor_and_memory_may_be_touched(rig: Rig) -> None:
 
 def test_an_unsupported_instruction_is_named(rig: Rig) -> None:
     a = values(F32, 64)
-    _, report = run(rig, a, a, a, [count(REDUCE_SUM, (ub(D), ub(A)), 64, line=7)])
-    assert "ReduceSum is not supported" in report.first("unsupported_api")["message"]
+    _, report = run(rig, a, a, a, [record(CROSS_SET, V, line=7)])
+    assert "CrossCoreSetFlag is not supported" in report.first("unsupported_api")["message"]
     assert report.first("unsupported_api")["line"] == 7

@@ -17,12 +17,13 @@ FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-
 # enum vnpu_pipe, enum vnpu_opcode, flags: written out, so that a change of the ABI is noticed here
 S, V, MTE2, MTE3, FIX, ALL = 0, 1, 4, 5, 6, 7
 ADD, MULS, EXP, CAST, DUPLICATE, COPY, COPY_PAD, LOAD, STORE = 1, 33, 64, 72, 74, 192, 193, 224, 225
+ADDS, COMPARE, SELECT = 32, 96, 97
 SET, WAIT, BARRIER, SYNC_ALL, SET_MASK, MASK_MODE, ATOMIC, PAD_VALUE = 256, 257, 258, 259, 288, 289, 290, 291
 INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
 GM, UB = 1, 2
-F16, F32, I16 = 1, 3, 6
-QUESTIONS = range(352, 358)
+F16, F32, U8, I16 = 1, 3, 5, 6
+QUESTIONS = range(352, 359)
 
 Record = dict[str, Any]
 Scenarios = dict[str, list[Record]]
@@ -179,6 +180,97 @@ def test_mask_registers_are_set_by_count_or_bits(scenarios: Scenarios) -> None:
     assert registers == [(SET_MASK, full, 2**36 - 1), (SET_MASK, 1000, 0), (SET_MASK, 5, 9), (MASK_MODE, 1), (MASK_MODE, 0), (SET_MASK, full, full)]
 
 
+def test_comparisons_carry_mode_and_bits(scenarios: Scenarios) -> None:
+    compared = instructions(scenarios["comparisons"])[:4]
+    assert [(one["op"], one["flags"], one["p"][0], one["p"][3], one["scalar"]) for one in compared] == [
+        (COMPARE, COUNT, 256, 4, 0),
+        (COMPARE, SET_FORM, 4, 0, 0),
+        (COMPARE, COUNT, 256, 5, 0x4000),
+        (COMPARE, SET_FORM, 3, 1, 0x4000),
+    ]
+    assert [one["src1"][0] for one in compared] == [UB, UB, 0, 0]
+    assert [one["src0"][4:] for one in compared] == [[1, 8], [2, 9], [1, 8], [2, 9]]
+
+
+def test_the_compare_register_is_filled_and_read(scenarios: Scenarios) -> None:
+    compared, got, put = instructions(scenarios["registers"])
+    assert (compared["op"], compared["p"], compared["dst"][0], compared["src1"][1]) == (COMPARE, [1, 64, 1, 0], 0, 4096)
+    assert (got["op"], got["dst"][:2], put["op"], put["src0"][:2]) == (143, [UB, 8192], 144, [UB, 8192])
+
+
+def test_select_carries_its_bits_as_operand_or_as_address_and_limit(scenarios: Scenarios) -> None:
+    tensor, scalar, one_repeat = instructions(scenarios["comparisons"])[4:]
+    bits = 8192 | 64 << 32
+    assert (tensor["op"], tensor["p"], tensor["src1"][1], tensor["scalar"]) == (SELECT, [300, 0, 0, 2], 4096, bits)
+    assert (scalar["p"][3], scalar["src1"][:4], scalar["scalar"]) == (1, [UB, 8192, 64, U8], 0x4000)
+    assert (one_repeat["p"], one_repeat["mask"], one_repeat["scalar"], one_repeat["src1"][4:]) == ([2, 0, 0, 0], [5, 9], bits, [3, 10])
+
+
+def test_bit_operations_and_their_forms(scenarios: Scenarios) -> None:
+    conjunction, disjunction, negation, left, right, kept, leaky, axpy, copy = instructions(scenarios["bit_operations"])
+    assert [one["op"] for one in (conjunction, disjunction, negation, left, right, leaky, axpy, copy)] == [7, 8, 71, 37, 38, 36, 39, 73]
+    assert (left["scalar"], left["p"], right["p"]) == (3, [64, 0, 0, 0], [2, 100, 1, 1])
+    assert (kept["flags"], kept["p"]) == (KEEP_FORM, [1, 0, 0, 0])
+    assert (axpy["dst"][3:], axpy["src0"][3:], axpy["scalar"]) == ([F32, 1, 8], [F16, 1, 4], 0x3800)
+    assert (copy["p"], copy["dst"][4:], copy["src0"][4:]) == ([18, 8, 1, 0], [1, 300], [2, 4095])
+
+
+def test_reductions_of_repeats_keep_the_stride_of_results_as_given(scenarios: Scenarios) -> None:
+    groups = instructions(scenarios["reductions"])[:7]
+    assert [one["op"] for one in groups] == [131, 132, 136, 140, 131, 133, 134]
+    assert {(one["p"][0], one["dst"][5], *one["src0"][4:]) for one in groups} == {(4, 1, 2, 9)}
+    assert [one["p"][3] for one in groups] == [2, 3, 0, 0, 2, 0, 0]
+    assert [one["mask"] for one in groups[:4]] == [[2**64 - 1, 2**36 - 1], [5, 9]] * 2
+
+
+def test_reductions_of_tensors_carry_their_work_buffer(scenarios: Scenarios) -> None:
+    by_count, by_repeats, index, low, spread = instructions(scenarios["reductions"])[7:]
+    assert [one["op"] for one in (by_count, by_repeats, index, low, spread)] == [128, 128, 129, 130, 137]
+    assert {tuple(one["src1"][:3]) for one in (by_count, by_repeats, index, low)} == {(UB, 8192, 128)}
+    assert (by_count["flags"], by_count["p"], index["p"]) == (COUNT, [1000, 0, 0, 0], [1000, 0, 0, 1])
+    assert (by_repeats["flags"], by_repeats["p"], by_repeats["mask"]) == (SET_FORM, [300, 0, 0, 0], [2**64 - 1, 2**36 - 1])
+    assert (low["mask"], low["src0"][5], spread["p"][0], spread["dst"][4:]) == ([5, 9], 9, 2, [1, 8])
+
+
+def test_gather_and_index_carry_base_and_first_value(scenarios: Scenarios) -> None:
+    by_count, strided, counted, placed = instructions(scenarios["indices"])[:4]
+    assert (by_count["op"], by_count["flags"], by_count["p"][0], by_count["scalar"], by_count["src1"][1]) == (138, COUNT, 300, 32, 16384)
+    assert (strided["p"][:3], strided["dst"][4:], strided["scalar"]) == ([4, 100, 1], [1, 300], 0)
+    assert (counted["op"], counted["p"][0], counted["scalar"]) == (139, 300, 0xFFFE)
+    assert (placed["p"][:3], placed["dst"][4:]) == ([4, 100, 1], [2, 9])
+
+
+def test_gather_mask_carries_pattern_or_bits(scenarios: Scenarios) -> None:
+    fixed, bits, blocks = instructions(scenarios["indices"])[-3:]
+    assert (blocks["op"], blocks["p"][0], blocks["dst"][4:], blocks["src1"][1]) == (142, 3, [1, 9], 16384)
+    assert (fixed["op"], fixed["p"], fixed["scalar"], fixed["src0"][4:], fixed["src1"][0]) == (141, [4, 0, 0, 0], 2, [1, 8], 0)
+    assert (bits["p"], bits["scalar"], bits["src0"][4:], bits["src1"][:2], bits["src1"][5]) == ([2, 70, 0, 1], 0, [1, 4], [UB, 16384], 5)
+
+
+def test_an_arithmetic_progression_doubles_what_the_scalar_unit_began(scenarios: Scenarios) -> None:
+    steps = [record for record in instructions(scenarios["indices"])[4:] if record["op"] in (STORE, ADDS)]
+    assert [step["scalar"] for step in steps[:8]] == list(range(3, 19, 2))
+    assert [(step["dst"][1] - 8192, step["src0"][1] - 8192, step["scalar"], step["p"][0]) for step in steps[8:]] == [
+        *((at * 16, at * 16 - 16, 16, 8) for at in range(1, 8)),
+        (128, 0, 128, 64),
+        (256, 128, 128, 22),
+    ]
+
+
+def test_atomic_kinds_carry_their_dtype(scenarios: Scenarios) -> None:
+    kinds = [(record["op"], record["p"][0], record["dst"][3]) for record in instructions(scenarios["atomics"])]
+    assert kinds == [(ATOMIC, 1, F16), (ATOMIC, 2, 4), (ATOMIC, 3, 2), (ATOMIC, 4, F32), (ATOMIC, 0, 0), (ATOMIC, 0, 0)]
+
+
+def test_cache_cleaning_names_lines_and_destination(scenarios: Scenarios) -> None:
+    cleaned = [(record["op"], record["p"][:2], record["src0"][:2]) for record in instructions(scenarios["caches"])]
+    assert cleaned == [(226, [0, 2], [GM, 0x200000000020]), (226, [1, 2], [GM, 0x200000000000]), (226, [0, 1], [UB, 32])]
+
+
+def test_an_allocator_gives_out_whole_blocks_one_after_another(scenarios: Scenarios) -> None:
+    assert [record["dst"][:3] for record in instructions(scenarios["allocated"])] == [[UB, 0, 34], [UB, 64, 32]]
+
+
 def test_a_cast_carries_its_mode_and_both_types(scenarios: Scenarios) -> None:
     widen, narrow = instructions(scenarios["casts"])
     assert (widen["op"], widen["p"], widen["dst"][3], widen["src0"][3]) == (CAST, [64, 0, 0, 0], F32, F16)
@@ -221,6 +313,11 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_stride", "BinaryRepeatParams", [9, 3, 0], 256),
         ("fault_block_count", "DataCopy", [9, 2, 0], 4096),
         ("fault_round_mode", "Cast", [9, 2, 0], 0),
+        ("fault_integer_compare", "Compare", [9, 3, 0], 0),
+        ("fault_select_mode", "Select", [9, 4, 0], 2),
+        ("fault_shift", "ShiftLeft", [9, 2, 0], 17),
+        ("fault_reduce_repeat", "WholeReduceSum", [9, 3, 0], 256),
+        ("fault_allocator", "Alloc", [1, 196608, 0], 196640),
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),

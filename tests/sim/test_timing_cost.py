@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "fid
 
 import published
 import timing_driver
-from timing_driver import ADD, CAST, EXP, F16, F32
+from timing_driver import ADD, BLOCK_REDUCE_SUM, BRCB, CAST, COMPARE, EXP, F16, F32, SELECT, WHOLE_REDUCE_SUM
 
 from piton.catalog.hardware import load_hardware
 
@@ -42,7 +42,21 @@ def test_an_operation_in_place_is_free_of_conflicts() -> None:
     assert cost(f"vector {ADD} {F32} 0 0 {0x10100} 64") == FIXED + 64
 
 
-@pytest.mark.parametrize(("opcode", "dtype", "cycles_per_repeat"), [(EXP, F32, 2), (EXP, F16, 4), (CAST, F32, 1), (4, F32, 4), (4, F16, 8)])
+@pytest.mark.parametrize(
+    ("opcode", "dtype", "cycles_per_repeat"),
+    [
+        (EXP, F32, 2),
+        (EXP, F16, 4),
+        (CAST, F32, 1),
+        (4, F32, 4),
+        (4, F16, 8),
+        (COMPARE, F32, 2),
+        (SELECT, F16, 2),
+        (WHOLE_REDUCE_SUM, F32, 7),
+        (BLOCK_REDUCE_SUM, F16, 1),
+        (BRCB, F32, 1),
+    ],
+)
 def test_vector_costs_are_those_of_the_hardware_file(opcode: int, dtype: int, cycles_per_repeat: int) -> None:
     assert cost(f"vector {opcode} {dtype} {0x10000} 0 -1 10") == FIXED + 10 * cycles_per_repeat
 

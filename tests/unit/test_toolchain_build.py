@@ -325,8 +325,8 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
     ("statement", "cause", "text", "instruction"),
     [
         ("AscendC::SetPadValue(shiift);", Cause.COMPILE_ERROR, "shiift", ""),
-        ("AscendC::ReduceSum(x, x, x, 8);", Cause.UNSUPPORTED_API, "ReduceSum is not part", "ReduceSum"),
-        ("using namespace AscendC; WholeReduceSum<float>(x, 8);", Cause.UNSUPPORTED_API, "WholeReduceSum is not part", "WholeReduceSum"),
+        ("AscendC::Sort32(x, x, x, 8);", Cause.UNSUPPORTED_API, "Sort32 is not part", "Sort32"),
+        ("using namespace AscendC; RpSort16<float>(x, 8);", Cause.UNSUPPORTED_API, "RpSort16 is not part", "RpSort16"),
         ("AscendC::TPipe p; p.InitBufPool(x, 8);", Cause.UNSUPPORTED_API, "InitBufPool is not part", "InitBufPool"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.COMPILE_ERROR, "Exp does not support bfloat16_t", ""),

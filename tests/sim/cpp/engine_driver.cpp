@@ -30,7 +30,9 @@ struct Program {
     uint64_t *answers;
 };
 
-bool is_question(uint16_t opcode) { return opcode == VNPU_OP_SCALAR_LOAD || (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_CAPACITY); }
+bool is_question(uint16_t opcode) {
+    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_REDUCE_SUM);
+}
 
 uint64_t ask(uint16_t opcode) {
     vnpu_record record{};

@@ -121,6 +121,111 @@ void masks() {
     ResetMask();
 }
 
+void comparisons() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 8192, 64);
+    uint64_t mask[2] = {5, 9};
+    Compare(bits, x, y, CMPMODE::GE, 256);
+    Compare(bits, x, y, CMPMODE::LT, mask, 4, {1, 2, 3, 8, 9, 10});
+    Compares(bits, x, half(2), CMPMODE::NE, 256);
+    CompareScalar(bits, x, half(2), CMPMODE::GT, 64, 3, {1, 2, 8, 9});
+    Select(x, bits, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, 300);
+    Select(x, bits, x, half(2), SELMODE::VSEL_TENSOR_SCALAR_MODE, 300);
+    Select(x, bits, x, y, SELMODE::VSEL_CMPMASK_SPR, mask, 2, {1, 2, 3, 8, 9, 10});
+}
+
+void registers() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<float> y(TPosition::VECCALC, 4096, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 8192, 128);
+    Compare(x, y, CMPMODE::LT, 64, BinaryRepeatParams());
+    GetCmpMask(bits);
+    SetCmpMask(bits);
+}
+
+void bit_operations() {
+    LocalTensor<int16_t> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<float> wide(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<half> narrow(TPosition::VECCALC, 8192, 1024);
+    And(x, x, x, 64);
+    Or(x, x, x, 100, 4, {1, 1, 1, 8, 8, 8});
+    Not(x, x, 64);
+    ShiftLeft(x, x, int16_t(3), 64);
+    ShiftRight(x, x, int16_t(3), 100, 2, {1, 1, 8, 8}, true);
+    ShiftRight<int16_t, false>(x, x, int16_t(3), 1);
+    LeakyRelu(narrow, narrow, half(0.5), 64);
+    Axpy(wide, narrow, half(0.5), 64, 8, {1, 1, 8, 4});
+    Copy(wide, wide, 8, 18, {1, 2, 300, 4095});
+}
+
+void reductions() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<half> work(TPosition::VECCALC, 8192, 64);
+    uint64_t mask[2] = {5, 9};
+    WholeReduceSum(x, y, 100, 4, 1, 2, 9);
+    WholeReduceMax<half>(x, y, mask, 4, 1, 2, 9, ReduceOrder::ORDER_ONLY_INDEX);
+    BlockReduceMin(x, y, 4, 100, 1, 2, 9);
+    PairReduceSum<half>(x, y, 4, mask, 1, 2, 9);
+    RepeatReduceSum(x, y, 4, 100, 0, 2, 1, 9);
+    ReduceRepeat<ReduceType::MIN, half>(x, y, 100, 4, 1, 2, 9);
+    ReduceDataBlock<ReduceType::SUM, half>(x, y, 100, 4, 1, 2, 9);
+    ReduceSum(x, y, work, 1000);
+    ReduceSum<half>(x, y, work, 100, 300, 9);
+    ReduceMax(x, y, work, 1000, true);
+    ReduceMin<half>(x, y, work, mask, 300, 9);
+    Brcb(x, y, 2, {1, 8});
+}
+
+void indices() {
+    LocalTensor<half> x(TPosition::VECCALC, 0, 1024);
+    LocalTensor<half> y(TPosition::VECCALC, 4096, 1024);
+    LocalTensor<int16_t> index(TPosition::VECCALC, 8192, 1024);
+    LocalTensor<uint32_t> offsets(TPosition::VECCALC, 16384, 1024);
+    Gather(x, y, offsets, 32u, 300);
+    Gather(x, y, offsets, 0u, 100, 4, 300);
+    CreateVecIndex(index, int16_t(-2), 300);
+    CreateVecIndex(index, int16_t(3), 100, 4, 2, 9);
+    ArithProgression<int16_t>(index, 3, 2, 150);
+    uint64_t chosen = 0;
+    GatherMask(x, y, uint8_t(2), false, 0, {1, 4, 8, 0}, chosen);
+    GatherMask(offsets, offsets, offsets, true, 70, {1, 2, 4, 5}, chosen);
+    Gatherb(offsets, offsets, offsets, 3, {0, 9});
+}
+
+void atomics() {
+    SetAtomicAdd<half>();
+    SetAtomicMax<int8_t>();
+    SetAtomicMin<bfloat16_t>();
+    SetAtomicType<float>();
+    SetAtomicNone();
+    DisableDmaAtomic();
+}
+
+void caches() {
+    LocalTensor<float> local(TPosition::VECCALC, 32, 16);
+    GlobalTensor<uint64_t> global;
+    global.SetGlobalBuffer(reinterpret_cast<uint64_t *>(0x200000000000));
+    DataCacheCleanAndInvalid<uint64_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(global[4]);
+    DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE>(global);
+    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB>(local);
+}
+
+void allocated() {
+    LocalMemAllocator<Hardware::UB> allocator;
+    auto first = allocator.Alloc<half, 17>();
+    auto second = allocator.Alloc<TPosition::VECIN, float>(8);
+    Exp(first, first, 17);
+    Exp(second, second, 8);
+}
+
+void fault_allocator() {
+    LocalMemAllocator<> allocator;
+    allocator.Alloc<float, 49152>();
+    allocator.Alloc<int8_t>(1);
+}
+
 void casts() {
     LocalTensor<half> narrow(TPosition::VECCALC, 0, 64);
     LocalTensor<float> wide(TPosition::VECCALC, 1024, 64);
@@ -250,6 +355,28 @@ void fault_round_mode() {
     Cast(narrow, wide, RoundMode::CAST_NONE, 64);
 }
 
+void fault_integer_compare() {
+    LocalTensor<int32_t> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 1024, 64);
+    Compare(bits, x, x, CMPMODE::LT, 64);
+}
+
+void fault_select_mode() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    LocalTensor<uint8_t> bits(TPosition::VECCALC, 1024, 64);
+    Select(x, bits, x, 1.0f, SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);
+}
+
+void fault_shift() {
+    LocalTensor<int16_t> x(TPosition::VECCALC, 0, 64);
+    ShiftLeft(x, x, int16_t(17), 64);
+}
+
+void fault_reduce_repeat() {
+    LocalTensor<float> x(TPosition::VECCALC, 0, 64);
+    WholeReduceSum(x, x, 64, repeats, 1, 1, 8);
+}
+
 void fault_event_id() { SetFlag<HardEvent::MTE2_V>(8); }
 
 void fault_count() {
@@ -293,6 +420,15 @@ const Scenario kScenarios[] = {
     SCENARIO(pads),
     SCENARIO(copies),
     SCENARIO(masks),
+    SCENARIO(comparisons),
+    SCENARIO(registers),
+    SCENARIO(bit_operations),
+    SCENARIO(reductions),
+    SCENARIO(indices),
+    SCENARIO(atomics),
+    SCENARIO(caches),
+    SCENARIO(allocated),
+    SCENARIO(fault_allocator),
     SCENARIO(casts),
     SCENARIO(scalars),
     SCENARIO(sync),
@@ -309,6 +445,10 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_stride),
     SCENARIO(fault_block_count),
     SCENARIO(fault_round_mode),
+    SCENARIO(fault_integer_compare),
+    SCENARIO(fault_select_mode),
+    SCENARIO(fault_shift),
+    SCENARIO(fault_reduce_repeat),
     SCENARIO(fault_event_id),
     SCENARIO(fault_count),
     SCENARIO(fault_pad),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "composite.h"
+
 namespace vnpu {
 
 namespace {
@@ -18,7 +20,7 @@ void append_touch(std::vector<Touch> &touches, const Touch &touch) {
     if (touch.begin >= touch.end) return;
     if (!touches.empty()) {
         Touch &last = touches.back();
-        const bool same_kind = last.space == touch.space && last.is_write == touch.is_write;
+        const bool same_kind = last.space == touch.space && last.is_write == touch.is_write && last.is_atomic == touch.is_atomic;
         const bool same_data = last.data == nullptr ? touch.data == nullptr : touch.data == last.data + (last.end - last.begin);
         if (same_kind && last.end == touch.begin && same_data) {
             last.end = touch.end;
@@ -89,29 +91,33 @@ bool is_compiler_ordered(uint8_t from, uint8_t to) {
 
 constexpr uint8_t kAutoSyncEvent = 7;  // the id that the framework keeps for this
 
-TraceEntry sync_entry(TraceKind kind, uint8_t from, uint8_t to, const vnpu_record &record) {
+TraceEntry sync_entry(TraceKind kind, uint8_t from, uint8_t to, uint8_t flags, const vnpu_record &record) {
     TraceEntry entry;
     entry.kind = kind;
     entry.pipe = kind == TraceKind::WaitFlag ? to : from;
     entry.src_pipe = from;
     entry.dst_pipe = to;
     entry.event = kAutoSyncEvent;
-    entry.flags = kTraceAutoSync;
+    entry.flags = flags;
     entry.line = record.line;
     entry.opcode = kind == TraceKind::Barrier ? VNPU_OP_BARRIER : kind == TraceKind::SetFlag ? VNPU_OP_SET_FLAG : VNPU_OP_WAIT_FLAG;
     return entry;
 }
 
-void insert_auto_sync(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) {
-    if (core.launch.auto_syncs++ == 0) core.launch.first_auto_sync = place_of(record);
+void order_pipes(Core &core, const vnpu_record &record, uint8_t from, uint8_t to, uint8_t flags) {
     if (from == to) {
-        core.append(sync_entry(TraceKind::Barrier, from, to, record));
+        core.append(sync_entry(TraceKind::Barrier, from, to, flags, record));
         core.clocks.barrier(from);
         return;
     }
-    core.append(sync_entry(TraceKind::SetFlag, from, to, record));
-    core.append(sync_entry(TraceKind::WaitFlag, from, to, record));
+    core.append(sync_entry(TraceKind::SetFlag, from, to, flags, record));
+    core.append(sync_entry(TraceKind::WaitFlag, from, to, flags, record));
     core.clocks.learn(to, core.clocks.completed_by_set(from));
+}
+
+void insert_auto_sync(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) {
+    if (core.launch.auto_syncs++ == 0) core.launch.first_auto_sync = place_of(record);
+    order_pipes(core, record, from, to, kTraceAutoSync);
 }
 
 // What would order the two.
@@ -194,27 +200,42 @@ void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch
         else
             report_cores(core, record, touch, other, true);
     }
+    // The other core's scalar unit writes its whole line back some time.
+    if (touch.is_write && record.pipe != VNPU_PIPE_S && shared.scalar_lines.other(touch.begin, touch.end, core.index, other))
+        report_cores(core, record, touch, other, true);
+    if (!touch.is_atomic && shared.atomics.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, true);
     if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, false);
 }
 
 void remember_shared(Core &core, const Touch &touch, uint32_t place) {
     SharedAccesses &shared = core.launch.shared;
-    (touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, core.index, place);
+    (touch.is_atomic ? shared.atomics : touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, core.index, place);
 }
 
 }  // namespace
+
+void hidden_barrier(Core &core, const vnpu_record &record, uint8_t pipe) { order_pipes(core, record, pipe, pipe, 0); }
+
+void hidden_flag(Core &core, const vnpu_record &record, uint8_t from, uint8_t to) { order_pipes(core, record, from, to, 0); }
 
 void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches) {
     const uint8_t pipe = record.pipe;
     const bool has_other_cores = core.launch.blocks > 1;
     // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
     const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
-    const auto map_of = [&](const Touch &touch) -> AccessMap & { return touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map; };
+    const auto map_of = [&](const Touch &touch) -> AccessMap & {
+        return touch.is_atomic ? core.gm_atomics : touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map;
+    };
     bool is_reported = false;
+    const auto check = [&](AccessMap &map, const Touch &touch) {
+        map.conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks,
+                      [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
+    };
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
-        map_of(touch).conflicts(touch.begin, touch.end, pipe, touch.is_write, core.clocks,
-                                [&](const Conflict &conflict) { settle(core, record, touch, conflict, is_reported); });
+        const bool is_gm = touch.space == VNPU_SPACE_GM;
+        check(is_gm ? core.gm_map : core.ub_map, touch);
+        if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }
     const Access access{core.clocks.issue(pipe), core.launch.places.index(place_of(record))};
@@ -226,6 +247,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches)
         if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores) remember_shared(core, touch, access.place);
     core.gm_map.forget_known(core.clocks);
+    core.gm_atomics.forget_known(core.clocks);
 }
 
 }  // namespace vnpu

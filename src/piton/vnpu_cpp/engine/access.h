@@ -18,6 +18,7 @@ struct Touch {
     bool is_write;
     uint64_t begin, end;
     const uint8_t *data = nullptr;  // GM writes: the bytes about to be stored, to tell an overlap of equal values
+    bool is_atomic = false;         // GM writes: does not race with other atomic ones
 };
 
 void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "access.h"
+#include "atomic.h"
 #include "vector_plan.h"
 
 namespace vnpu {
@@ -173,6 +174,33 @@ bool may_store(Core &core, const vnpu_record &record, const Allocation &target, 
     return false;
 }
 
+// What is added to has to be there, in whole elements.
+void check_atomic(Core &core, const vnpu_record &record, const Allocation &target, uint64_t gm, uint64_t bytes) {
+    const uint32_t element = dtype_bytes(core.atomic.dtype);
+    if (gm % element || bytes % element)
+        core.fail(record, "misaligned",
+                  "an atomic store of " + std::to_string(bytes) + " bytes to " + hex(gm) + " is not one of whole elements of " + std::to_string(element) +
+                      " bytes at a multiple of that",
+                  {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}, {"alignment_bytes", element}});
+    const uint64_t begin = gm - target.address;
+    if (!core.moves_data() || target.defined.covers(begin, begin + bytes) || core.launch.reporter.has(place_of(record), "undefined_data")) return;
+    core.report(record, "undefined_data",
+                api_name(place_of(record)) + " adds atomically to global memory at " + hex(target.address + target.defined.first_gap(begin, begin + bytes)) +
+                    " that nobody has written; atomic stores do not clear it first",
+                {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}});
+}
+
+// Sums of floats by several cores come in any order on the chip.
+void note_order(Core &core, const vnpu_record &record, uint64_t gm, uint64_t bytes) {
+    const bool is_float = core.atomic.dtype == VNPU_DT_F16 || core.atomic.dtype == VNPU_DT_BF16 || core.atomic.dtype == VNPU_DT_F32;
+    SharedRange other{};
+    if (core.atomic.mode != 1 || !is_float || !core.moves_data() || core.launch.reporter.has(place_of(record), "other")) return;
+    if (!core.launch.shared.atomics.other(gm, gm + bytes, core.index, other)) return;
+    core.note(record, "other",
+              describe(place_of(record)) + " adds floats atomically where another core does too: the order of the sums, and so the last bits, are not told",
+              {{"begin", static_cast<int64_t>(other.begin)}, {"end", static_cast<int64_t>(other.end)}});
+}
+
 void store_block(Core &core, const vnpu_record &record, uint64_t gm, uint64_t ub, uint64_t bytes) {
     Allocation &target = *core.launch.memory.find(gm, bytes);
     if (!may_store(core, record, target, gm, bytes)) return;
@@ -181,18 +209,26 @@ void store_block(Core &core, const vnpu_record &record, uint64_t gm, uint64_t ub
     target.stored.add(begin, begin + bytes);
     target.defined.add(begin, begin + bytes);
     report_undefined(core, record, ub, ub + bytes, "global memory");
-    std::memcpy(core.launch.memory.writable(gm), core.ub.data() + ub, bytes);
+    if (core.atomic.mode)
+        combine(core.atomic, core.launch.memory.writable(gm), core.ub.data() + ub, bytes);
+    else
+        std::memcpy(core.launch.memory.writable(gm), core.ub.data() + ub, bytes);
 }
 
 void store(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     check_ub(core, record, record.src0, span(plan, plan.src_step, plan.bytes), false);
     check_gm_alignment(core, record, record.dst);
+    const bool is_atomic = core.atomic.mode != 0;
     std::vector<Touch> touches;
     for (uint32_t block = 0; block < plan.blocks; ++block) {
         const uint64_t gm = record.dst.addr + block * plan.dst_step, ub = record.src0.addr + block * plan.src_step;
-        check_gm(core, record, gm, plan.bytes, true);
+        const Allocation &target = check_gm(core, record, gm, plan.bytes, true);
         touches.push_back({VNPU_SPACE_UB, false, ub, ub + plan.bytes});
-        touches.push_back({VNPU_SPACE_GM, true, gm, gm + plan.bytes, core.ub.data() + ub});
+        if (is_atomic) {
+            check_atomic(core, record, target, gm, plan.bytes);
+            note_order(core, record, gm, plan.bytes);
+        }
+        touches.push_back({VNPU_SPACE_GM, true, gm, gm + plan.bytes, is_atomic ? nullptr : core.ub.data() + ub, is_atomic});
     }
     order_accesses(core, record, touches);
     for (uint32_t block = 0; block < plan.blocks; ++block)

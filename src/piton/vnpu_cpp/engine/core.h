@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "data_cache.h"
 #include "diagnostics.h"
 #include "engine.h"
 #include "fibre.h"
@@ -62,6 +63,18 @@ struct MaskState {
     bool is_counter = false;
 };
 
+// What copies to global memory do with the bytes that are there.
+struct AtomicState {
+    uint32_t mode = 0;  // enum of VNPU_OP_SET_ATOMIC: none, add, max, min
+    uint8_t dtype = VNPU_DT_NONE;
+};
+
+// The vector unit's compare register: bits of one repeat.
+struct CompareRegister {
+    uint8_t bytes[16] = {};
+    bool is_undefined[16] = {};
+};
+
 struct PendingEvent {
     Prefix prefix;
     Place place;
@@ -80,10 +93,16 @@ struct Core {
     Clocks clocks;
     AccessMap ub_map;
     AccessMap gm_map;
+    AccessMap gm_atomics;  // atomic stores
+    IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
+    AtomicState atomic;
+    CompareRegister compared;
+    uint64_t reduced_sum = 0;  // bits of the last ReduceSum by count
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;  // cycles, in program order
@@ -107,6 +126,17 @@ extern Core *running;  // null outside device code
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
+void run_compare(Core &core, const vnpu_record &record);
+void run_cmp_mask(Core &core, const vnpu_record &record);
+void run_select(Core &core, const vnpu_record &record);
+void run_reduce_all(Core &core, const vnpu_record &record);
+void run_group_reduce(Core &core, const vnpu_record &record);
+void run_brcb(Core &core, const vnpu_record &record);
+void run_gather(Core &core, const vnpu_record &record);
+void run_gather_blocks(Core &core, const vnpu_record &record);
+uint64_t run_gather_mask(Core &core, const vnpu_record &record);
+void run_create_vec_index(Core &core, const vnpu_record &record);
+void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
@@ -116,6 +146,7 @@ void wait_flag(Core &core, const vnpu_record &record);
 void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void buffer_init(Core &core, const vnpu_record &record);
+void pipe_begin(Core &core, const vnpu_record &record);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
 

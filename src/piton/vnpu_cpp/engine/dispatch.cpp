@@ -12,7 +12,7 @@ namespace {
 
 bool is_vector(uint16_t opcode) { return opcode >= VNPU_OP_ADD && opcode <= VNPU_OP_DUPLICATE; }
 
-// What costs time and touches no memory: register writes, which the hardware orders, and the set-up of a TPipe.
+// Register writes cost time and touch no memory; the hardware orders them.
 void charge(Core &core, const vnpu_record &record) { core.append(cost_of(core.launch.chip, record, 0, 0)); }
 
 void set_register(Core &core, const vnpu_record &record) {
@@ -28,7 +28,7 @@ void set_register(Core &core, const vnpu_record &record) {
             core.pad_value = record.scalar;
             break;
         default:
-            if (record.p[0] != 0) refuse(core, record);  // atomic stores
+            set_atomic(core, record);
     }
     charge(core, record);
 }
@@ -67,6 +67,33 @@ void execute(Core &core, const vnpu_record &record) {
         core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
     if (is_vector(record.opcode)) return run_vector(core, record);
     switch (record.opcode) {
+        case VNPU_OP_COMPARE:
+            return run_compare(core, record);
+        case VNPU_OP_GET_CMP_MASK:
+        case VNPU_OP_SET_CMP_MASK:
+            return run_cmp_mask(core, record);
+        case VNPU_OP_GATHER_BLOCKS:
+            return run_gather_blocks(core, record);
+        case VNPU_OP_SELECT:
+            return run_select(core, record);
+        case VNPU_OP_REDUCE_SUM:
+        case VNPU_OP_REDUCE_MAX:
+        case VNPU_OP_REDUCE_MIN:
+            return run_reduce_all(core, record);
+        case VNPU_OP_WHOLE_REDUCE_SUM:
+        case VNPU_OP_WHOLE_REDUCE_MAX:
+        case VNPU_OP_WHOLE_REDUCE_MIN:
+        case VNPU_OP_BLOCK_REDUCE_SUM:
+        case VNPU_OP_BLOCK_REDUCE_MAX:
+        case VNPU_OP_BLOCK_REDUCE_MIN:
+        case VNPU_OP_PAIR_REDUCE_SUM:
+            return run_group_reduce(core, record);
+        case VNPU_OP_BRCB:
+            return run_brcb(core, record);
+        case VNPU_OP_GATHER:
+            return run_gather(core, record);
+        case VNPU_OP_CREATE_VEC_INDEX:
+            return run_create_vec_index(core, record);
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);
@@ -90,7 +117,7 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_BUFFER_INIT:
             return buffer_init(core, record);
         case VNPU_OP_PIPE_BEGIN:
-            return charge(core, record);
+            return pipe_begin(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
         case VNPU_OP_PIPE_END:
@@ -106,6 +133,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
         case VNPU_OP_SCALAR_LOAD:
             return scalar_load(core, record);
+        case VNPU_OP_GATHER_MASK:
+            return run_gather_mask(core, record);
         case VNPU_OP_GET_BLOCK_IDX:
             return core.index;
         case VNPU_OP_GET_BLOCK_NUM:
@@ -116,6 +145,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return 1;
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return system_cycle(core);
+        case VNPU_OP_GET_REDUCE_SUM:
+            return core.reduced_sum;
         case VNPU_OP_GET_CAPACITY:
             return capacity(core, record.p[0]);
         default:

@@ -29,7 +29,7 @@ Fault fault_of(const vnpu_record &record) {
     switch (record.p[0]) {
         case VNPU_FAULT_UB_OVERFLOW:
             return {"ub_overflow",
-                    "InitBuffer asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
+                    api_name(place_of(record)) + " asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
                     {{"used_bytes", scalar}, {"available_bytes", a}}};
         case VNPU_FAULT_BUFFER_LIMIT:
             return {"buffer_limit",
@@ -68,10 +68,17 @@ void framework_fault(Core &core, const vnpu_record &record) {
 void buffer_init(Core &core, const vnpu_record &record) {
     if (record.dst.space != VNPU_SPACE_UB) return;
     const uint64_t end = record.dst.addr + record.dst.limit;
+    core.buffers.add(record.dst.addr, end);
     if (end <= core.ub.size()) return;
     core.fail(record, "ub_overflow",
               "InitBuffer gives out UB up to byte " + std::to_string(end) + "; the unified buffer has " + bytes_text(static_cast<int64_t>(core.ub.size())),
               {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+// Constructed or Reset: addresses start again at 0.
+void pipe_begin(Core &core, const vnpu_record &record) {
+    core.buffers.clear();
+    core.append(cost_of(core.launch.chip, record, 0, 0));
 }
 
 }  // namespace vnpu

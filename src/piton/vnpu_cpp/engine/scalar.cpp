@@ -8,14 +8,13 @@
  */
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "access.h"
 
 namespace vnpu {
 
 namespace {
-
-constexpr uint64_t kCacheLine = 64;
 
 uint32_t value_bytes(Core &core, const vnpu_record &record) {
     const uint32_t bytes = record.p[0];
@@ -34,7 +33,9 @@ void touch(Core &core, const vnpu_record &record, const Touch &bytes) {
 
 void report_undefined_gm(Core &core, const vnpu_record &record, const Allocation &source, uint64_t address, uint64_t bytes) {
     const uint64_t begin = address - source.address;
-    if (source.defined.covers(begin, begin + bytes) || !core.moves_data() || core.launch.reporter.has(place_of(record), "undefined_data")) return;
+    if (source.defined.covers(begin, begin + bytes) || core.dirty.covers(address, address + bytes) || !core.moves_data() ||
+        core.launch.reporter.has(place_of(record), "undefined_data"))
+        return;
     core.report(record, "undefined_data", "GetValue reads global memory at " + hex(address) + " that nobody has written",
                 {{"address", static_cast<int64_t>(address)}});
 }
@@ -49,12 +50,104 @@ void check_line(Core &core, const vnpu_record &record, uint64_t address) {
                         describe(core.launch.places.at(other.place)) +
                         " on another core also stores into: whole lines are written back, so one core's value is lost",
                     {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line)}});
+    if (core.launch.shared.writers.other(line, line + kCacheLine, core.index, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
+        core.report(record, "missing_sync",
+                    describe(place_of(record)) + " on core " + std::to_string(core.index) + " stores into the 64-byte cache line at " + hex(line) +
+                        ", into which " + describe(core.launch.places.at(other.place)) +
+                        " on another core stores: the whole line is written back, with what it held before",
+                    {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line)}});
     lines.add(line, line + kCacheLine, core.index, core.launch.places.index(place_of(record)));
+}
+
+// ---- the cache ----
+void report_clobbered(Core &core, const vnpu_record &record, const CacheLine &line, uint64_t address) {
+    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+    core.report(record, "missing_sync",
+                describe(place_of(record)) + " writes back the whole 64-byte cache line at " + hex(line.address) + ", also byte " + hex(address) +
+                    ", which was changed in memory after the line was loaded: that change is lost; keep SetValue and copies in separate lines, or clean before",
+                {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line.address)}});
+}
+
+// A byte that the line holds clean goes back too: it undoes what others wrote there.
+void restore_byte(Core &core, const vnpu_record &record, const CacheLine &line, uint64_t at) {
+    const uint64_t address = line.address + at;
+    if (*core.launch.memory.readable(address) == line.bytes[at]) return;
+    const Allocation *target = core.launch.memory.find(address, 1);
+    if (!target || !target->is_mutable) return;
+    report_clobbered(core, record, line, address);
+    *core.launch.memory.writable(address) = line.bytes[at];
+}
+
+void write_byte(Core &core, CacheLine &line, uint64_t at) {
+    const uint64_t address = line.address + at;
+    Allocation *target = core.launch.memory.find(address, 1);
+    if (!target) return;  // freed under the kernel's feet: nothing to write to
+    target->stored.add(address - target->address, address - target->address + 1);
+    target->defined.add(address - target->address, address - target->address + 1);
+    *core.launch.memory.writable(address) = line.bytes[at];
+    line.dirty &= ~(1ull << at);
+    core.dirty.remove(address, address + 1);
+    core.launch.dirty.remove(address, address + 1);
+}
+
+// The dirty bytes from `first` on, in order with what other pipes do to them.
+void order_write_back(Core &core, const vnpu_record &record, const CacheLine &line, uint64_t first) {
+    vnpu_record on_s = record;
+    on_s.pipe = VNPU_PIPE_S;
+    std::vector<Touch> touches;
+    for (uint64_t at = first; at < kCacheLine; ++at) {
+        const uint64_t address = line.address + at;
+        if (line.dirty >> at & 1) append_touch(touches, {VNPU_SPACE_GM, true, address, address + 1, line.bytes.data() + at});
+    }
+    order_accesses(core, on_s, touches);
+}
+
+// Bytes from `first` on. A line that is clean there is not written.
+bool write_back(Core &core, const vnpu_record &record, CacheLine &line, uint64_t first) {
+    if (!(line.dirty >> first)) return false;
+    order_write_back(core, record, line, first);
+    for (uint64_t at = first; at < kCacheLine; ++at) line.dirty >> at & 1 ? write_byte(core, line, at) : restore_byte(core, record, line, at);
+    return true;
+}
+
+CacheLine &line_of(Core &core, const vnpu_record &record, uint64_t address) {
+    if (CacheLine *line = core.cache.find(address)) return *line;
+    if (CacheLine *old = core.cache.in_the_way(address)) write_back(core, record, *old, 0);
+    return core.cache.load(address, core.launch.memory.readable(address / kCacheLine * kCacheLine));
+}
+
+void report_stale(Core &core, const vnpu_record &record, uint64_t address) {
+    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+    core.report(record, "missing_sync",
+                describe(place_of(record)) + " reads GM byte " + hex(address) +
+                    " from the scalar unit's data cache, where its line was loaded before memory changed; DataCacheCleanAndInvalid has to come before the read",
+                {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(address / kCacheLine * kCacheLine)}});
+}
+
+uint64_t read_cached(Core &core, const vnpu_record &record, uint64_t address, uint32_t bytes) {
+    uint64_t value = 0;
+    for (uint32_t byte = 0; byte < bytes; ++byte) {
+        const CacheLine &line = line_of(core, record, address + byte);
+        const uint64_t at = (address + byte) % kCacheLine;
+        const bool is_stale = !(line.dirty >> at & 1) && line.bytes[at] != *core.launch.memory.readable(address + byte);
+        if (is_stale) report_stale(core, record, address + byte);
+        value |= static_cast<uint64_t>(line.bytes[at]) << (8 * byte);
+    }
+    return value;
+}
+
+void write_cached(Core &core, const vnpu_record &record, uint64_t address, uint32_t bytes) {
+    for (uint32_t byte = 0; byte < bytes; ++byte) {
+        CacheLine &line = line_of(core, record, address + byte);
+        const uint64_t at = (address + byte) % kCacheLine;
+        line.bytes[at] = static_cast<uint8_t>(record.scalar >> (8 * byte));
+        line.dirty |= 1ull << at;
+    }
 }
 
 void store_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     const uint64_t address = record.dst.addr;
-    Allocation &target = check_gm(core, record, address, bytes, true);
+    const Allocation &target = check_gm(core, record, address, bytes, true);
     if (!target.is_mutable) {
         core.report(record, "input_modified", "SetValue stores into an input at " + hex(address) + "; inputs are read-only",
                     {{"address", static_cast<int64_t>(address)}});
@@ -65,11 +158,7 @@ void store_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     core.dirty.add(address, address + bytes);
     core.launch.dirty.add(address, address + bytes);
     core.last_scalar_store = place_of(record);
-    if (!core.moves_data()) return;
-    const uint64_t begin = address - target.address;
-    target.stored.add(begin, begin + bytes);
-    target.defined.add(begin, begin + bytes);
-    std::memcpy(core.launch.memory.writable(address), &record.scalar, bytes);
+    if (core.moves_data()) write_cached(core, record, address, bytes);
 }
 
 uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
@@ -77,9 +166,7 @@ uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     const Allocation &source = check_gm(core, record, address, bytes, false);
     report_undefined_gm(core, record, source, address, bytes);
     touch(core, record, {VNPU_SPACE_GM, false, address, address + bytes});
-    uint64_t value = 0;
-    std::memcpy(&value, core.launch.memory.readable(address), bytes);
-    return value;
+    return core.moves_data() ? read_cached(core, record, address, bytes) : 0;
 }
 
 }  // namespace
@@ -104,18 +191,38 @@ void scalar_store(Core &core, const vnpu_record &record) {
     if (core.moves_data()) core.undefined.clear(record.dst.addr, record.dst.addr + bytes);
 }
 
-void cache_clean(Core &core, const vnpu_record &record) {
-    constexpr uint32_t kSingleLine = 0;  // CacheLine::SINGLE_CACHE_LINE: from the address to the next line border
-    const uint64_t begin = record.src0.addr;
-    const bool is_single = record.p[0] == kSingleLine;
-    const IntervalSet cleaned = core.dirty;
-    for (const auto &[first, last] : cleaned.ranges()) {
-        const uint64_t from = is_single ? std::max(first, begin) : first;
-        const uint64_t to = is_single ? std::min(last, begin / kCacheLine * kCacheLine + kCacheLine) : last;
-        core.dirty.remove(from, to);
-        core.launch.dirty.remove(from, to);
+namespace {
+
+// From the address to the end of its line; the part before it stays as it is.
+uint32_t clean_line(Core &core, const vnpu_record &record, uint64_t address) {
+    CacheLine *line = core.cache.find(address);
+    if (!line) return 0;
+    const uint64_t first = address % kCacheLine;
+    const bool is_written = write_back(core, record, *line, first);
+    if (first == 0) {
+        core.cache.drop(address);
+        return is_written;
     }
-    core.append(cost_of(core.launch.chip, record, 1, 1));
+    std::memcpy(line->bytes.data() + first, core.launch.memory.readable(address), kCacheLine - first);
+    return is_written;
+}
+
+uint32_t clean_all(Core &core, const vnpu_record &record) {
+    std::vector<uint64_t> addresses;
+    for (const auto &[set, line] : core.cache.lines()) addresses.push_back(line.address);
+    uint32_t written = 0;
+    for (const uint64_t address : addresses) written += clean_line(core, record, address);
+    return written;
+}
+
+}  // namespace
+
+void cache_clean(Core &core, const vnpu_record &record) {
+    constexpr uint32_t kSingleLine = 0, kToUb = 1;  // CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB
+    uint32_t written = 0;
+    if (core.moves_data() && record.p[1] != kToUb && record.src0.space == VNPU_SPACE_GM)
+        written = record.p[0] == kSingleLine ? clean_line(core, record, record.src0.addr) : clean_all(core, record);
+    core.append(cost_of(core.launch.chip, record, written, written));
 }
 
 }  // namespace vnpu

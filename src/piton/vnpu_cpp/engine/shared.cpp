@@ -58,6 +58,7 @@ void CoreMap::add(uint64_t begin, uint64_t end, uint32_t core, uint32_t place) {
 void SharedAccesses::new_phase() {
     writers.clear();
     readers.clear();
+    atomics.clear();
     scalar_lines.clear();
 }
 

@@ -42,6 +42,7 @@ private:
 struct SharedAccesses {
     CoreMap writers;
     CoreMap readers;
+    CoreMap atomics;       // atomic stores, which race with the others only
     CoreMap scalar_lines;  // whole 64-byte cache lines with scalar stores: two cores clobber each other there even on different bytes
     void new_phase();
 };

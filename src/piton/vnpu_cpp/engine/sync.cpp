@@ -96,11 +96,13 @@ void end_of_program(Core &core) {
             "the kernel ends with " + name + " set by " + describe(place) + " and never waited for; it would disturb the next kernel on this core",
             {{"event_id", key & 0xff}, {"sets", static_cast<int64_t>(pending.size())}});
     }
-    if (core.dirty.ranges().empty()) return;
-    core.launch.reporter.finding(
-        core.last_scalar_store, core.index, "other",
-        "the kernel ends with SetValue results in the scalar unit's data cache; without DataCacheCleanAndInvalid it is not documented that they reach memory",
+    if (core.dirty.ranges().empty() || !core.moves_data()) return;
+    core.launch.reporter.violation(
+        core.last_scalar_store, core.index, "missing_sync",
+        "the kernel ends with " + std::to_string(core.dirty.bytes()) +
+            " bytes of SetValue in the scalar unit's data cache, which never reach global memory: DataCacheCleanAndInvalid is missing",
         {{"bytes", static_cast<int64_t>(core.dirty.bytes())}});
+    for (const auto &[begin, end] : core.dirty.ranges()) core.launch.dirty.remove(begin, end);
 }
 
 }  // namespace vnpu

@@ -104,6 +104,17 @@ void axpy_f32(void *dst, const void *src0, const void *, uint64_t scalar, uint32
     for (uint32_t i = 0; i < count; ++i) d[i] = tidy(d[i] + a[i] * b);
 }
 
+// The same with src0 and the scalar in half: their product is exact in float.
+void axpy_mixed(void *dst, const void *src0, const void *, uint64_t scalar, uint32_t count) {
+    float wide[kChunk];
+    const uint64_t factor = bits_as<uint32_t>(half_to_float(static_cast<uint16_t>(scalar)));
+    for (uint32_t at = 0; at < count; at += kChunk) {
+        const uint32_t n = std::min(kChunk, count - at);
+        halves_to_floats(static_cast<const uint16_t *>(src0) + at, wide, n);
+        axpy_f32(static_cast<float *>(dst) + at, wide, nullptr, factor, n);
+    }
+}
+
 // The float loop on halves, chunk by chunk: convert, compute, round once.
 template <VectorKernel loop, bool has_src1, bool reads_dst>
 void on_halves(void *dst, const void *src0, const void *src1, uint64_t scalar, uint32_t count) {
@@ -179,6 +190,10 @@ VectorKernel float_kernel(uint16_t opcode, uint8_t dtype) {
         default:
             return nullptr;
     }
+}
+
+VectorKernel mixed_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype) {
+    return opcode == VNPU_OP_AXPY && dst_dtype == VNPU_DT_F32 && src_dtype == VNPU_DT_F16 ? axpy_mixed : nullptr;
 }
 
 }  // namespace vnpu

@@ -79,6 +79,16 @@ struct ShiftRight {
     }
 };
 
+// Half a unit of the last place kept is added: the last bit shifted out rounds up.
+struct RoundingShiftRight {
+    template <class T>
+    static T of(T a, T b) {
+        const auto count = std::min(static_cast<uint32_t>(b), static_cast<uint32_t>(sizeof(T) * 8));
+        const int64_t wide = a;
+        return static_cast<T>((wide >> count) + (count ? wide >> (count - 1) & 1 : 0));
+    }
+};
+
 template <class Op, class T>
 void binary(void *dst, const void *src0, const void *src1, uint64_t, uint32_t count) {
     auto *d = static_cast<T *>(dst);
@@ -156,8 +166,9 @@ VectorKernel logic(uint16_t opcode) {
 }
 
 template <class T>
-VectorKernel shift(uint16_t opcode) {
+VectorKernel shift(uint16_t opcode, bool is_rounding = false) {
     if (opcode == VNPU_OP_SHIFT_LEFT) return with_scalar<ShiftLeft, T>;
+    if (opcode == VNPU_OP_SHIFT_RIGHT && is_rounding) return with_scalar<RoundingShiftRight, T>;
     return opcode == VNPU_OP_SHIFT_RIGHT ? with_scalar<ShiftRight, T> : nullptr;
 }
 
@@ -165,14 +176,14 @@ VectorKernel first(VectorKernel a, VectorKernel b, VectorKernel c = nullptr) { r
 
 }  // namespace
 
-VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype) {
+VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype, bool is_rounding) {
     switch (dtype) {
         case VNPU_DT_I16:
-            return first(arithmetic<int16_t>(opcode), logic<int16_t>(opcode), shift<int16_t>(opcode));
+            return first(arithmetic<int16_t>(opcode), logic<int16_t>(opcode), shift<int16_t>(opcode, is_rounding));
         case VNPU_DT_U16:
             return first(logic<uint16_t>(opcode), shift<uint16_t>(opcode));
         case VNPU_DT_I32:
-            return first(arithmetic<int32_t>(opcode), shift<int32_t>(opcode));
+            return first(arithmetic<int32_t>(opcode), shift<int32_t>(opcode, is_rounding));
         case VNPU_DT_U32:
             return shift<uint32_t>(opcode);
         default:
@@ -190,8 +201,8 @@ VectorKernel move_kernel(uint16_t opcode, uint8_t dtype) {
 
 VectorKernel vector_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode) {
     if (opcode == VNPU_OP_CAST) return cast_kernel(src_dtype, dst_dtype, round_mode);
-    if (src_dtype != dst_dtype) return nullptr;
-    return first(float_kernel(opcode, dst_dtype), integer_kernel(opcode, dst_dtype), move_kernel(opcode, dst_dtype));
+    if (src_dtype != dst_dtype) return mixed_kernel(opcode, dst_dtype, src_dtype);
+    return first(float_kernel(opcode, dst_dtype), integer_kernel(opcode, dst_dtype, round_mode != 0), move_kernel(opcode, dst_dtype));
 }
 
 }  // namespace vnpu

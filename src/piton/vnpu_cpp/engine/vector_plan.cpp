@@ -1,5 +1,7 @@
 #include "vector_plan.h"
 
+#include "footprint.h"
+
 #include <algorithm>
 
 namespace vnpu {
@@ -28,8 +30,6 @@ uint32_t dtype_bytes(uint8_t dtype) {
     }
 }
 
-namespace {
-
 void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
     if (record.flags & VNPU_F_COUNT) mask = MaskState{};  // the count form leaves normal mode and a full mask behind
     if (!(record.flags & VNPU_F_SET_MASK)) return;
@@ -39,15 +39,11 @@ void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
     if (mask.is_counter && record.p[2]) mask.bits[0] = record.p[1];
 }
 
+namespace {
+
 uint32_t widest(const VectorPlan &plan) { return std::max({plan.bytes[0], plan.bytes[1], plan.bytes[2]}); }
 
 bool is_lane_active(const MaskState &mask, uint32_t lane) { return mask.bits[lane / 64] >> (lane % 64) & 1; }
-
-// Byte offset of `lane` of iteration `repeat`.
-uint64_t lane_at(const vnpu_operand &operand, uint32_t bytes, uint32_t repeat, uint32_t lane) {
-    const uint64_t inside = static_cast<uint64_t>(lane) * bytes;
-    return operand.addr + static_cast<uint64_t>(repeat) * operand.rep * kBlockBytes + inside / kBlockBytes * operand.blk * kBlockBytes + inside % kBlockBytes;
-}
 
 // How many lanes from `lane` on are dense in every operand: to the next block border of an operand whose blocks are not neighbours.
 uint32_t dense_lanes(const vnpu_record &record, const VectorPlan &plan, uint32_t lane) {
@@ -104,6 +100,14 @@ void check_strided_parameters(Core &core, const vnpu_record &record) {
     if (record.dst.blk == 0) core.fail(record, "bad_parameter", "a destination block stride of 0 is undefined");
 }
 
+// Copy alone takes the counter as the elements of each repeat, and repeatTime counts.
+void plan_counted_copy(const vnpu_record &record, VectorPlan &plan, const MaskState &mask, uint32_t count) {
+    const uint32_t passes = (count + plan.lanes - 1) / plan.lanes;
+    plan.lanes = std::max(count, 1u);
+    for (uint32_t repeat = 0; repeat < record.p[0]; ++repeat) plan_repeat(record, plan, repeat, mask, count);
+    plan.repeats = record.p[0] * passes;
+}
+
 void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
     check_strided_parameters(core, record);
     const MaskState &mask = core.mask;
@@ -117,6 +121,7 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
         core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes",
                   {{"elements", static_cast<int64_t>(mask.bits[0])}});
     const auto count = static_cast<uint32_t>(mask.bits[0]);
+    if (record.opcode == VNPU_OP_COPY) return plan_counted_copy(record, plan, mask, count);
     plan.repeats = (count + plan.lanes - 1) / plan.lanes;
     for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, std::min(plan.lanes, count - repeat * plan.lanes));
 }

@@ -39,6 +39,9 @@ struct VectorPlan {
 inline const vnpu_operand &operand(const vnpu_record &record, uint32_t which) { return which == 0 ? record.dst : which == 1 ? record.src0 : record.src1; }
 inline uint64_t run_bytes(const VectorPlan &plan, const Run &run, uint32_t which) { return static_cast<uint64_t>(run.count) * plan.bytes[which]; }
 
+// What the record's mask flags make of the mask register.
+void apply_mask_flags(MaskState &mask, const vnpu_record &record);
+
 // Applies the record's mask flags to the core's mask state as the hardware would, then lists the elements. Cuts the launch on impossible parameters.
 VectorPlan plan_vector(Core &core, const vnpu_record &record);
 

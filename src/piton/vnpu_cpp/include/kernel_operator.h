@@ -8,11 +8,20 @@
 #ifndef PITON_KERNEL_OPERATOR_H
 #define PITON_KERNEL_OPERATOR_H
 
+#include "ascendc/allocator.h"
+#include "ascendc/atomic.h"
+#include "ascendc/cache.h"
 #include "ascendc/cast.h"
+#include "ascendc/compare.h"
 #include "ascendc/copy.h"
 #include "ascendc/duplicate.h"
+#include "ascendc/gather.h"
 #include "ascendc/queue.h"
+#include "ascendc/reduce.h"
+#include "ascendc/select.h"
+#include "ascendc/vector_axpy.h"
 #include "ascendc/vector_binary.h"
+#include "ascendc/vector_copy.h"
 #include "ascendc/vector_scalar.h"
 #include "ascendc/vector_unary.h"
 #include "vnpu/launch.h"

@@ -18,6 +18,7 @@ enum class Formula : uint8_t {
     Copy,    // by the spaces of its operands
     ScalarLoad,
     ScalarStore,
+    CacheClean,
     Setup,  // TPipe construction
     Issue,  // only the scalar unit's issue
     Free,   // a note: no instruction
@@ -93,13 +94,19 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_BLOCK_REDUCE_SUM, "BlockReduceSum", Formula::Vector, kBlockReduce},
     {VNPU_OP_BLOCK_REDUCE_MAX, "BlockReduceMax", Formula::Vector, kBlockReduce},
     {VNPU_OP_BLOCK_REDUCE_MIN, "BlockReduceMin", Formula::Vector, kBlockReduce},
+    {VNPU_OP_PAIR_REDUCE_SUM, "PairReduceSum", Formula::Vector, kBlockReduce},  // assumed as BlockReduceSum; VCPADD is in no table
     {VNPU_OP_BRCB, "Brcb", Formula::Vector, kCopy},
     {VNPU_OP_GATHER, "Gather", Formula::Vector, kGather},
+    {VNPU_OP_GATHER_MASK, "GatherMask", Formula::Vector, kGather},
+    {VNPU_OP_GATHER_BLOCKS, "Gatherb", Formula::Vector, kGather},
+    {VNPU_OP_GET_CMP_MASK, "GetCmpMask", Formula::Vector, kCopy},  // assumed as a Copy of one repeat; no public figure
+    {VNPU_OP_SET_CMP_MASK, "SetCmpMask", Formula::Vector, kCopy},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
     {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
     {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
+    {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid", Formula::CacheClean, kFamilies},
     {VNPU_OP_BUFFER_INIT, "InitBuffer", Formula::Free, kFamilies},
     {VNPU_OP_BUFFER_ACQUIRE, "AllocTensor", Formula::Free, kFamilies},
     {VNPU_OP_BUFFER_RELEASE, "FreeTensor", Formula::Free, kFamilies},
@@ -234,6 +241,9 @@ TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t re
             break;
         case Formula::ScalarStore:
             cost_scalar(chip, record.dst, chip.ub_store_cycles, entry);
+            break;
+        case Formula::CacheClean:  // one round trip to memory when a line is written (`repeats` of them): assumed equal to a miss, no public figure
+            entry.cycles = chip.cache_hit_cycles + (repeats ? chip.cache_miss_cycles : 0);
             break;
         case Formula::Setup:
             entry.cycles = chip.tpipe_setup;

@@ -103,6 +103,17 @@ enum class RoundMode : uint8_t {
     CAST_HYBRID,
 };
 
+enum class CMPMODE : uint8_t { LT = 0, GT, EQ, LE, GE, NE };
+
+enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR = 0, VSEL_TENSOR_SCALAR_MODE, VSEL_TENSOR_TENSOR_MODE };
+
+enum class GatherMaskMode : uint8_t { VERSION_V1 = 0, VERSION_V2 = 1 };
+constexpr GatherMaskMode defaultGatherMaskMode = GatherMaskMode::VERSION_V1;
+
+enum class ReduceType : uint8_t { SUM = 0, MAX, MIN };
+
+enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX = 0, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
+
 enum class CacheMode : uint32_t {
     CACHE_MODE_DISABLE = 0,
     CACHE_MODE_NORMAL = 1,

@@ -124,6 +124,56 @@ struct BinaryRepeatParams {
     bool strideSizeMode = false;
 };
 
+struct CopyRepeatParams {
+    PITON_API CopyRepeatParams() {}
+    PITON_API CopyRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> srcBlk, piton::Narrow<uint16_t> dstRep, piton::Narrow<uint16_t> srcRep,
+                               piton::Location at = piton::Location())
+        : dstStride(dstBlk.Get("CopyRepeatParams", 0, at)),
+          srcStride(srcBlk.Get("CopyRepeatParams", 1, at)),
+          dstRepeatSize(dstRep.Get("CopyRepeatParams", 2, at)),
+          srcRepeatSize(srcRep.Get("CopyRepeatParams", 3, at)) {}
+
+    uint16_t dstStride = 1;
+    uint16_t srcStride = 1;
+    uint16_t dstRepeatSize = 8;
+    uint16_t srcRepeatSize = 8;
+};
+
+struct BrcbRepeatParams {
+    PITON_API BrcbRepeatParams() {}
+    PITON_API BrcbRepeatParams(piton::Narrow<uint16_t> dstBlk, piton::Narrow<uint16_t> dstRep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("BrcbRepeatParams", 0, at)), dstRepStride(dstRep.Get("BrcbRepeatParams", 1, at)) {}
+
+    uint32_t blockNumber = 8;
+    uint16_t dstBlkStride = 1;
+    uint16_t dstRepStride = 8;
+};
+
+struct GatherMaskParams {
+    PITON_API GatherMaskParams() {}
+    PITON_API GatherMaskParams(piton::Narrow<uint8_t> src0Blk, piton::Narrow<uint16_t> repeats, piton::Narrow<uint16_t> src0Rep, piton::Narrow<uint8_t> src1Rep,
+                               piton::Location at = piton::Location())
+        : src0BlockStride(src0Blk.Get("GatherMaskParams", 0, at)),
+          repeatTimes(repeats.Get("GatherMaskParams", 1, at)),
+          src0RepeatStride(src0Rep.Get("GatherMaskParams", 2, at)),
+          src1RepeatStride(src1Rep.Get("GatherMaskParams", 3, at)) {}
+
+    uint8_t src0BlockStride = 1;
+    uint16_t repeatTimes = 0;
+    uint16_t src0RepeatStride = 0;
+    uint8_t src1RepeatStride = 0;
+};
+
+struct GatherRepeatParams {
+    PITON_API GatherRepeatParams() {}
+    PITON_API GatherRepeatParams(piton::Narrow<uint8_t> dstBlk, piton::Narrow<uint8_t> dstRep, piton::Location at = piton::Location())
+        : dstBlkStride(dstBlk.Get("GatherRepeatParams", 0, at)), dstRepStride(dstRep.Get("GatherRepeatParams", 1, at)) {}
+
+    uint32_t blockNumber = 8;
+    uint8_t dstBlkStride = 1;
+    uint8_t dstRepStride = 8;
+};
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_PARAMS_H */

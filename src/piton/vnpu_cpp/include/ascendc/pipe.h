@@ -252,4 +252,7 @@ PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len,
 
 }  // namespace AscendC
 
+/* Also a global name, as kernels write it. */
+using AscendC::GetTPipePtr;
+
 #endif /* PITON_ASCENDC_PIPE_H */

@@ -32,6 +32,10 @@ constexpr bool kIsFloat = kIsOneOf<T, half, float>;
 template <typename T>
 constexpr bool kIsArithmetic = kIsOneOf<T, half, float, int16_t, int32_t>;
 template <typename T>
+constexpr bool kIsLogic = kIsOneOf<T, int16_t, uint16_t>;
+template <typename T>
+constexpr bool kIsShifted = kIsOneOf<T, int16_t, uint16_t, int32_t, uint32_t>;
+template <typename T>
 constexpr bool kIsBroadcast = kIsOneOf<T, half, bfloat16_t, float, int16_t, uint16_t, int32_t, uint32_t>;
 
 /* A static_assert that names the instruction, the type, what is supported and the way out; one line per type since the text has to be a literal. */
@@ -84,6 +88,17 @@ PITON_API Extent CountOf(const char *api, uint32_t index, Number count, Location
     Extent extent;
     extent.flags = VNPU_F_COUNT;
     extent.repeats = static_cast<uint32_t>(count);
+    return extent;
+}
+
+/* The count form of instructions with isSetMask: without it the mask register says how much, for one repeat. */
+template <bool isSetMask, typename Number>
+PITON_API Extent CountOrMask(const char *api, uint32_t index, Number count, Location at) {
+    Extent extent = CountOf(api, index, count, at);
+    if (!isSetMask) {
+        extent.flags = VNPU_F_KEEP_MASK;
+        extent.repeats = 1;
+    }
     return extent;
 }
 

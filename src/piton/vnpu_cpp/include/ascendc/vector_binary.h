@@ -1,5 +1,5 @@
 /*
- * dst = src0 op src1: Add, Sub, Mul, Div, Max, Min.
+ * dst = src0 op src1: Add, Sub, Mul, Div, Max, Min, And, Or.
  *
  * Problem and approach: one family of three forms each; vector.h turns the forms into records.
  * Limits: the operators on tensors (`z = x + y`) are not here. Types as documented for the Ascend 910B.
@@ -53,6 +53,9 @@ PITON_BINARY(Mul, VNPU_OP_MUL, piton::kIsArithmetic<T>, "half, float, int16_t, i
 PITON_BINARY(Div, VNPU_OP_DIV, piton::kIsFloat<T>, "half, float")
 PITON_BINARY(Max, VNPU_OP_MAX, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t")
 PITON_BINARY(Min, VNPU_OP_MIN, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t")
+
+PITON_BINARY(And, VNPU_OP_AND, piton::kIsLogic<T>, "int16_t, uint16_t")
+PITON_BINARY(Or, VNPU_OP_OR, piton::kIsLogic<T>, "int16_t, uint16_t")
 
 #undef PITON_BINARY
 

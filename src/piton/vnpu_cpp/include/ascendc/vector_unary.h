@@ -1,5 +1,5 @@
 /*
- * dst = op src: Exp, Ln, Sqrt, Rsqrt, Reciprocal, Abs, Relu.
+ * dst = op src: Exp, Ln, Sqrt, Rsqrt, Reciprocal, Abs, Relu, Not.
  *
  * Problem and approach: as vector_binary.h.
  * Limits: no configuration parameters (later chips). Types as documented for the Ascend 910B.
@@ -55,6 +55,8 @@ PITON_UNARY(Rsqrt, VNPU_OP_RSQRT, piton::kIsFloat<T>, "half, float")
 PITON_UNARY(Reciprocal, VNPU_OP_RECIPROCAL, piton::kIsFloat<T>, "half, float")
 PITON_UNARY(Abs, VNPU_OP_ABS, piton::kIsFloat<T>, "half, float")
 PITON_UNARY(Relu, VNPU_OP_RELU, piton::kIsRelu<T>, "half, float, int32_t")
+
+PITON_UNARY(Not, VNPU_OP_NOT, piton::kIsLogic<T>, "int16_t, uint16_t")
 
 #undef PITON_UNARY
 

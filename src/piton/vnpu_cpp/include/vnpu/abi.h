@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 1u
+#define VNPU_ABI_VERSION 2u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -104,7 +104,7 @@ enum vnpu_opcode {
     /* compare and select */
     VNPU_OP_COMPARE = 96, /* p[3] = CMPMODE */
     VNPU_OP_SELECT = 97,  /* p[3] = SELMODE */
-    /* reductions and rearrangement (numbers reserved for later work) */
+    /* reductions and rearrangement */
     VNPU_OP_REDUCE_SUM = 128,
     VNPU_OP_REDUCE_MAX = 129,
     VNPU_OP_REDUCE_MIN = 130,
@@ -117,6 +117,11 @@ enum vnpu_opcode {
     VNPU_OP_BRCB = 137,
     VNPU_OP_GATHER = 138,
     VNPU_OP_CREATE_VEC_INDEX = 139,
+    VNPU_OP_PAIR_REDUCE_SUM = 140,
+    VNPU_OP_GATHER_MASK = 141, /* fetch: the number of chosen elements */
+    VNPU_OP_GATHER_BLOCKS = 142,
+    VNPU_OP_GET_CMP_MASK = 143, /* dst = the compare register, 16 bytes */
+    VNPU_OP_SET_CMP_MASK = 144, /* the compare register = src0 */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
@@ -134,7 +139,7 @@ enum vnpu_opcode {
     /* state registers, ordered by hardware with other instructions */
     VNPU_OP_SET_MASK = 288,      /* mask[0..1] */
     VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
-    VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min; dst.dtype */
+    VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min, 4 dtype alone; dst.dtype */
     VNPU_OP_SET_PAD_VALUE = 291, /* scalar */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
     VNPU_OP_BUFFER_INIT = 320,    /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
@@ -149,7 +154,8 @@ enum vnpu_opcode {
     VNPU_OP_GET_SUB_BLOCK_IDX = 354,
     VNPU_OP_GET_TASK_RATIO = 355,
     VNPU_OP_GET_SYSTEM_CYCLE = 356, /* 50 MHz ticks */
-    VNPU_OP_GET_CAPACITY = 357      /* p[0] = space; bytes */
+    VNPU_OP_GET_CAPACITY = 357,     /* p[0] = space; bytes */
+    VNPU_OP_GET_REDUCE_SUM = 358    /* bits of the last ReduceSum by count */
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */

@@ -1,0 +1,289 @@
+/*
+ * Compare and Select: bits packed eight to a byte, element i of the walk being bit i % 8 of byte i / 8.
+ *
+ * Compare ignores its mask on the Ascend 910B, works on whole repeats only and writes one repeat's bits after the other's, whatever the destination's
+ * strides. Select takes src0 where its bit is 1: mode 0 uses the bits of one repeat for every repeat, modes 1 and 2 go through them.
+ * Modes 1 and 2 pass the scalar, or the address of the bits, through the top of the unified buffer, which has to be kept free.
+ */
+#include <cstring>
+
+#include "composite.h"
+#include "footprint.h"
+#include "half.h"
+
+namespace vnpu {
+
+namespace {
+
+enum CompareMode : uint32_t { kLess, kGreater, kEqual, kLessEqual, kGreaterEqual, kNotEqual, kCompareModes };  // AscendC::CMPMODE
+enum SelectMode : uint32_t { kOneRepeat, kTensorScalar, kTensorTensor, kSelectModes };                         // AscendC::SELMODE
+
+constexpr uint64_t kScratchBytes = 8192;  // at the end of the unified buffer: documentation page of Select
+constexpr uint32_t kScratchLanes = 32;    // what is written of it
+
+template <class T>
+bool holds(uint32_t mode, T a, T b) {
+    switch (mode) {
+        case kLess:
+            return a < b;
+        case kGreater:
+            return a > b;
+        case kEqual:
+            return a == b;
+        case kLessEqual:
+            return a <= b;
+        case kGreaterEqual:
+            return a >= b;
+        default:
+            return a != b;
+    }
+}
+
+bool compare_bits(uint8_t dtype, uint32_t mode, uint64_t a, uint64_t b) {
+    if (dtype == VNPU_DT_F16) return holds(mode, half_to_float(static_cast<uint16_t>(a)), half_to_float(static_cast<uint16_t>(b)));
+    if (dtype == VNPU_DT_F32) return holds(mode, bits_as<float>(static_cast<uint32_t>(a)), bits_as<float>(static_cast<uint32_t>(b)));
+    return holds(mode, static_cast<int32_t>(a), static_cast<int32_t>(b));
+}
+
+uint64_t load(const Core &core, uint64_t at, uint32_t bytes) {
+    uint64_t value = 0;
+    std::memcpy(&value, core.ub.data() + at, bytes);
+    return value;
+}
+
+[[noreturn]] void refuse(Core &core, const vnpu_record &record, const std::string &what) {
+    core.fail(record, "unsupported_api", api_name(place_of(record)) + " " + what, {{"dtype", record.src0.dtype}, {"mode", record.p[3]}});
+}
+
+// ---- Compare ----
+void check_compare(Core &core, const vnpu_record &record) {
+    const uint8_t dtype = record.src0.dtype;
+    if (dtype != VNPU_DT_F16 && dtype != VNPU_DT_F32 && dtype != VNPU_DT_I32) refuse(core, record, "does not exist for this dtype");
+    if (record.p[3] >= kCompareModes) refuse(core, record, "has no such mode");
+    if (dtype == VNPU_DT_I32 && record.p[3] != kEqual) refuse(core, record, "on int32_t exists for CMPMODE::EQ only on the Ascend 910B");
+    if (record.p[0] > kMaxRepeats && !(record.flags & VNPU_F_COUNT))
+        core.fail(record, "bad_parameter", "repeatTime is " + std::to_string(record.p[0]) + "; the instruction holds 0 to 255", {{"repeats", record.p[0]}});
+}
+
+// The form without a destination: one repeat, whose bits stay in the compare register.
+bool is_into_register(const vnpu_record &record) { return record.dst.space == VNPU_SPACE_NONE; }
+
+bool has_tensor(const vnpu_record &record) { return record.src1.space != VNPU_SPACE_NONE; }
+
+// Whole repeats: a remainder of the count is not computed.
+Iterations whole_repeats(const vnpu_record &record, uint32_t lanes) {
+    Iterations iterations;
+    iterations.lanes = lanes;
+    iterations.repeats = record.flags & VNPU_F_COUNT ? record.p[0] / lanes : record.p[0];
+    return iterations;
+}
+
+Footprint compare_footprint(const vnpu_record &record, const Iterations &iterations, uint32_t bytes) {
+    Footprint footprint;
+    for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat, footprint.next()) {
+        footprint.read_lanes(iterations, record.src0, bytes, repeat);
+        if (has_tensor(record)) footprint.read_lanes(iterations, record.src1, bytes, repeat);
+        if (!is_into_register(record)) footprint.write(record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8, iterations.lanes / 8);
+    }
+    return footprint;
+}
+
+void check_compare_operands(Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes) {
+    if (!is_into_register(record))
+        check_operand(core, record, record.dst, record.dst.addr + static_cast<uint64_t>(iterations.repeats) * iterations.lanes / 8, true);
+    check_operand(core, record, record.src0, lanes_end(iterations, record.src0, bytes), false);
+    if (has_tensor(record)) check_operand(core, record, record.src1, lanes_end(iterations, record.src1, bytes), false);
+}
+
+bool is_undefined(const Core &core, const vnpu_operand &operand, uint32_t bytes, uint32_t repeat, uint32_t lane) {
+    const uint64_t at = lane_at(operand, bytes, repeat, lane);
+    return core.undefined.any(at, at + bytes);
+}
+
+CompareRegister compared_bits(const Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
+    CompareRegister result;
+    for (uint32_t lane = 0; lane < iterations.lanes; ++lane) {
+        const uint64_t a = load(core, lane_at(record.src0, bytes, repeat, lane), bytes);
+        const uint64_t b = has_tensor(record) ? load(core, lane_at(record.src1, bytes, repeat, lane), bytes) : record.scalar;
+        const uint32_t bit = compare_bits(record.src0.dtype, record.p[3], a, b);
+        result.bytes[lane / 8] = static_cast<uint8_t>(result.bytes[lane / 8] | bit << lane % 8);
+        result.is_undefined[lane / 8] |=
+            is_undefined(core, record.src0, bytes, repeat, lane) || (has_tensor(record) && is_undefined(core, record.src1, bytes, repeat, lane));
+    }
+    return result;
+}
+
+void store_register(Core &core, uint64_t to, const CompareRegister &bits, uint32_t bytes) {
+    std::memcpy(core.ub.data() + to, bits.bytes, bytes);
+    for (uint32_t at = 0; at < bytes; ++at) bits.is_undefined[at] ? core.undefined.set(to + at, to + at + 1) : core.undefined.clear(to + at, to + at + 1);
+}
+
+void compare_repeat(Core &core, const vnpu_record &record, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
+    const CompareRegister bits = compared_bits(core, record, iterations, bytes, repeat);
+    store_register(core, record.dst.addr + static_cast<uint64_t>(repeat) * iterations.lanes / 8, bits, iterations.lanes / 8);
+}
+
+// ---- Select ----
+struct SelectOperands {
+    vnpu_operand bits;  // of the selection
+    bool has_src1;
+};
+
+// Mode 1 has the bits in src1 and the other value in the scalar; modes 0 and 2 need src1 for the tensor and carry the bits' address and limit in the scalar.
+SelectOperands select_operands(const vnpu_record &record) {
+    if (record.p[3] == kTensorScalar) return {record.src1, false};
+    vnpu_operand bits = record.src1;
+    bits.addr = record.scalar & 0xffffffffu;
+    bits.limit = static_cast<uint32_t>(record.scalar >> 32);
+    return {bits, true};
+}
+
+void check_select(Core &core, const vnpu_record &record) {
+    const bool is_float = record.dst.dtype == VNPU_DT_F16 || record.dst.dtype == VNPU_DT_F32;
+    if (!is_float || record.src0.dtype != record.dst.dtype) refuse(core, record, "does not exist for this dtype");
+    if (record.p[3] >= kSelectModes) refuse(core, record, "has no such mode");
+    if (record.dst.blk == 0) core.fail(record, "bad_parameter", "a destination block stride of 0 is undefined");
+}
+
+// Bytes of selection bits that one iteration reads, up to its last active lane.
+uint64_t bit_bytes(const Iterations &iterations, uint32_t repeat) {
+    uint32_t last = 0;
+    for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) last = lane + 1;
+    return (last + 7) / 8;
+}
+
+uint64_t bits_at(const vnpu_record &record, const vnpu_operand &bits, const Iterations &iterations, uint32_t repeat) {
+    return bits.addr + (record.p[3] == kOneRepeat ? 0 : static_cast<uint64_t>(repeat) * iterations.lanes / 8);
+}
+
+Footprint select_footprint(const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes) {
+    Footprint footprint;
+    for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat, footprint.next()) {
+        // In mode 0 a register holds the bits; it has been loaded before (select_one_repeat).
+        if (record.p[3] != kOneRepeat) footprint.read(bits_at(record, operands.bits, iterations, repeat), bit_bytes(iterations, repeat));
+        footprint.read_lanes(iterations, record.src0, bytes, repeat);
+        if (operands.has_src1) footprint.read_lanes(iterations, record.src1, bytes, repeat);
+        footprint.write_lanes(iterations, record.dst, bytes, repeat);
+    }
+    return footprint;
+}
+
+uint64_t bits_end(const vnpu_record &record, const vnpu_operand &bits, const Iterations &iterations) {
+    uint64_t end = bits.addr;
+    for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat) {
+        const uint64_t count = bit_bytes(iterations, repeat);
+        if (count) end = std::max(end, bits_at(record, bits, iterations, repeat) + count);
+    }
+    return end;
+}
+
+void check_select_operands(Core &core, const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes) {
+    check_operand(core, record, record.dst, lanes_end(iterations, record.dst, bytes), true);
+    check_operand(core, record, record.src0, lanes_end(iterations, record.src0, bytes), false);
+    if (operands.has_src1) check_operand(core, record, record.src1, lanes_end(iterations, record.src1, bytes), false);
+    check_operand(core, record, operands.bits, bits_end(record, operands.bits, iterations), false);
+    for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) {
+        const uint64_t at = bits_at(record, operands.bits, iterations, repeat);
+        report_undefined(core, record, at, at + bit_bytes(iterations, repeat), "a selection");
+    }
+}
+
+// What the selection bits are loaded through. A buffer there would be overwritten.
+void use_scratch(Core &core, const vnpu_record &record, uint32_t bytes) {
+    const uint64_t begin = core.ub.size() - kScratchBytes, end = core.ub.size();
+    if (core.buffers.touches(begin, end) && !core.launch.reporter.has(place_of(record), "ub_overflow"))
+        core.report(record, "ub_overflow",
+                    "Select in modes 1 and 2 uses the last 8192 bytes of the unified buffer, from byte " + std::to_string(begin) +
+                        ", as scratch; InitBuffer has given them out",
+                    {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(begin)}});
+    Footprint scratch;
+    scratch.write(begin, static_cast<uint64_t>(kScratchLanes) * bytes);
+    scratch.settle(core, record);
+    vnpu_record fill = record;
+    fill.opcode = VNPU_OP_DUPLICATE;
+    fill.src0 = fill.src1 = vnpu_operand{};
+    core.append(cost_of(core.launch.chip, fill, 1, kScratchLanes));
+    if (core.moves_data()) {  // not what the caller put there; nobody may read it
+        std::memset(core.ub.data() + begin, 0xff, static_cast<size_t>(kScratchLanes) * bytes);
+        core.undefined.set(begin, begin + static_cast<uint64_t>(kScratchLanes) * bytes);
+    }
+    hidden_barrier(core, record, VNPU_PIPE_V);
+}
+
+// The register with the bits of every repeat is loaded first, by an instruction of its own.
+void load_register(Core &core, const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations) {
+    Footprint bits;
+    if (iterations.repeats) bits.read(operands.bits.addr, bit_bytes(iterations, 0));
+    bits.settle(core, record);
+}
+
+void select_repeat(Core &core, const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
+    uint8_t *ub = core.ub.data();
+    const uint8_t *bits = ub + bits_at(record, operands.bits, iterations, repeat);
+    uint8_t values[kRepeatBytes];
+    bool undefined[kRepeatBytes / 2] = {};
+    for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) {
+        const bool is_first = bits[lane / 8] >> (lane % 8) & 1;
+        const vnpu_operand &source = is_first ? record.src0 : record.src1;
+        const bool is_scalar = !is_first && !operands.has_src1;
+        const void *from = is_scalar ? static_cast<const void *>(&record.scalar) : ub + lane_at(source, bytes, repeat, lane);
+        std::memcpy(values + lane * bytes, from, bytes);
+        undefined[lane] = !is_scalar && is_undefined(core, source, bytes, repeat, lane);
+    }
+    for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) {
+        const uint64_t to = lane_at(record.dst, bytes, repeat, lane);
+        std::memcpy(ub + to, values + lane * bytes, bytes);
+        undefined[lane] ? core.undefined.set(to, to + bytes) : core.undefined.clear(to, to + bytes);
+    }
+}
+
+}  // namespace
+
+void run_compare(Core &core, const vnpu_record &record) {
+    check_compare(core, record);
+    const uint32_t bytes = dtype_bytes(record.src0.dtype);
+    const Iterations iterations = whole_repeats(record, kRepeatBytes / bytes);
+    check_compare_operands(core, record, iterations, bytes);
+    compare_footprint(record, iterations, bytes).settle(core, record);
+    if (is_into_register(record)) {
+        if (core.moves_data()) core.compared = compared_bits(core, record, iterations, bytes, 0);
+    } else {
+        for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) compare_repeat(core, record, iterations, bytes, repeat);
+    }
+    core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
+}
+
+void run_select(Core &core, const vnpu_record &record) {
+    check_select(core, record);
+    const uint32_t bytes = dtype_bytes(record.dst.dtype);
+    const Iterations iterations = iterations_of(core, record, kRepeatBytes / bytes);
+    const SelectOperands operands = select_operands(record);
+    check_select_operands(core, record, operands, iterations, bytes);
+    if (record.p[3] == kOneRepeat)
+        load_register(core, record, operands, iterations);
+    else
+        use_scratch(core, record, bytes);
+    hidden_barrier(core, record, VNPU_PIPE_V);
+    select_footprint(record, operands, iterations, bytes).settle(core, record);
+    for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) select_repeat(core, record, operands, iterations, bytes, repeat);
+    core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
+}
+
+// The register to and from 16 bytes of the unified buffer.
+void run_cmp_mask(Core &core, const vnpu_record &record) {
+    constexpr uint32_t kBytes = sizeof core.compared.bytes;
+    const bool is_get = record.opcode == VNPU_OP_GET_CMP_MASK;
+    const vnpu_operand &operand = is_get ? record.dst : record.src0;
+    check_operand(core, record, operand, operand.addr + kBytes, is_get, kBytes);
+    Footprint footprint;
+    is_get ? footprint.write(operand.addr, kBytes) : footprint.read(operand.addr, kBytes);
+    footprint.settle(core, record);
+    if (core.moves_data() && is_get) store_register(core, operand.addr, core.compared, kBytes);
+    for (uint32_t at = 0; at < kBytes && core.moves_data() && !is_get; ++at) {
+        core.compared.bytes[at] = core.ub[operand.addr + at];
+        core.compared.is_undefined[at] = core.undefined.any(operand.addr + at, operand.addr + at + 1);
+    }
+    core.append(cost_of(core.launch.chip, record, 1, kBytes));
+}
+
+}  // namespace vnpu
