@@ -55,7 +55,7 @@ test-slow:
 
 sanitize:
 	@tools/venv.sh dev
-	PITON_SANITIZE=1 $(BIN)/python -m pytest tests/sim -m "not slow"
+	$(BIN)/python -m pytest tests/sim -m slow
 
 bench:
 	@tools/venv.sh dev

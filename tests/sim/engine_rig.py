@@ -1,6 +1,6 @@
 """The engine as a shared library under ctypes: tests build the records of every core and look at memory, diagnostics and trace.
 
-Compiled once per session against a stand-in for the timing part (`cpp/engine_timing_double.cpp`).
+Compiled once per session against a stand-in for the timing code (`cpp/engine_timing_double.cpp`).
 """
 
 from __future__ import annotations
