@@ -8,12 +8,16 @@
  */
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <stdexcept>
 #include <vector>
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 namespace vnpu {
@@ -66,6 +70,20 @@ inline uint64_t newest_return(const void *context) {
 inline void prepare_frames() {
     void *one[1];
     backtrace(one, 1);
+}
+
+// Have `handler` told of these signals on a stack of its own, where it may call frames_of. Throws std::runtime_error without memory for that stack.
+inline void handle_signals(void (*handler)(int, siginfo_t *, void *), std::initializer_list<int> signals) {
+    constexpr size_t kStackBytes = 1 << 16;
+    prepare_frames();
+    void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");
+    const stack_t alternate = {stack, 0, kStackBytes};
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (const int signal : signals) sigaction(signal, &action, nullptr);
 }
 
 // The calls on this stack, innermost first; each is the address before the one it returns to, which is inside the calling instruction.

@@ -6,30 +6,6 @@
 
 namespace vnpu {
 
-uint32_t dtype_bytes(uint8_t dtype) {
-    switch (dtype) {
-        case VNPU_DT_I8:
-        case VNPU_DT_U8:
-        case VNPU_DT_BOOL:
-            return 1;
-        case VNPU_DT_F16:
-        case VNPU_DT_BF16:
-        case VNPU_DT_I16:
-        case VNPU_DT_U16:
-            return 2;
-        case VNPU_DT_F32:
-        case VNPU_DT_I32:
-        case VNPU_DT_U32:
-            return 4;
-        case VNPU_DT_I64:
-        case VNPU_DT_U64:
-        case VNPU_DT_F64:
-            return 8;
-        default:
-            return 0;
-    }
-}
-
 void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
     if (record.flags & VNPU_F_COUNT) mask = MaskState{};  // the count form leaves normal mode and a full mask behind
     if (!(record.flags & VNPU_F_SET_MASK)) return;

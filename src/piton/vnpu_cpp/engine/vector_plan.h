@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core.h"
+#include "dtypes.h"
 
 namespace vnpu {
 
@@ -18,8 +19,6 @@ constexpr uint32_t kOperands = 3;       // dst, src0, src1
 constexpr uint32_t kRepeatBytes = 256;  // one iteration of the vector unit
 constexpr uint32_t kBlockBytes = 32;
 constexpr uint32_t kMaxRepeats = 255;  // the field has 8 bits
-
-uint32_t dtype_bytes(uint8_t dtype);  // 0 when unknown or not a whole number of bytes
 
 struct Run {
     uint64_t at[kOperands];  // UB byte offsets; unused operands stay 0

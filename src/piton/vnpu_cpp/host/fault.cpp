@@ -17,8 +17,6 @@ namespace piton::host {
 
 namespace {
 
-constexpr size_t kStackBytes = 1 << 16;
-
 // Sent as it is; piton.targets.vnpu.wire.FAULT has the same layout.
 struct __attribute__((packed)) Fault {
     int32_t signal;
@@ -67,16 +65,8 @@ void reserve_addresses() {
 void guard_device_addresses(int status_fd, const std::string &package) {
     status_pipe = status_fd;
     package_folder = package;
-    vnpu::prepare_frames();
     reserve_addresses();
-    void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");
-    const stack_t alternate = {stack, 0, kStackBytes};
-    sigaltstack(&alternate, nullptr);
-    struct sigaction action = {};
-    action.sa_sigaction = report;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
+    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT});
 }
 
 }  // namespace piton::host

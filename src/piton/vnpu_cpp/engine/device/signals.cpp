@@ -2,9 +2,6 @@
 
 #include <csignal>
 #include <cstring>
-#include <stdexcept>
-
-#include <sys/mman.h>
 
 #include "../frames.h"
 #include "../memory.h"
@@ -30,8 +27,6 @@ LastWords last_words = {};
 int report_fd = -1;
 const char *device_library = "";
 volatile sig_atomic_t is_reporting = 0;
-
-constexpr size_t kStackBytes = 1 << 16;
 
 bool is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 
@@ -70,16 +65,8 @@ void set_running_kernel(const std::string &name) {
 void report_signals_to(int parent_fd, const char *library) {
     report_fd = parent_fd;
     device_library = library;
-    prepare_frames();
     set_running_kernel("");
-    void *stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED) throw std::runtime_error("no memory for the signal stack");
-    const stack_t alternate = {stack, 0, kStackBytes};
-    sigaltstack(&alternate, nullptr);
-    struct sigaction action = {};
-    action.sa_sigaction = report;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) sigaction(signal, &action, nullptr);
+    handle_signals(report, {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP});
 }
 
 }  // namespace vnpu::device

@@ -7,6 +7,7 @@
  */
 #include <algorithm>
 
+#include "../dtypes.h"
 #include "bank_conflict.h"
 #include "chip.h"
 
@@ -122,25 +123,11 @@ const CostRow &row_of(uint16_t opcode) {
     return kDefaultRow;
 }
 
+// A width for every operand: half bytes count as whole ones, an unknown type as 32 bits.
 uint32_t bytes_of(uint8_t dtype) {
-    switch (dtype) {
-        case VNPU_DT_I8:
-        case VNPU_DT_U8:
-        case VNPU_DT_BOOL:
-        case VNPU_DT_I4:
-            return 1;
-        case VNPU_DT_F16:
-        case VNPU_DT_BF16:
-        case VNPU_DT_I16:
-        case VNPU_DT_U16:
-            return 2;
-        case VNPU_DT_I64:
-        case VNPU_DT_U64:
-        case VNPU_DT_F64:
-            return 8;
-        default:
-            return 4;
-    }
+    if (dtype == VNPU_DT_I4) return 1;
+    const uint32_t bytes = dtype_bytes(dtype);
+    return bytes == 0 ? 4 : bytes;
 }
 
 bool is_vector_operand(const vnpu_operand &operand) { return operand.space == VNPU_SPACE_UB; }
