@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,3 +126,21 @@ class Rig:
         data = np.arange(elements, dtype=np.float32)
         tensor = TensorArgument("x", (elements,), DType.FLOAT32, memoryview(data))
         return self.session.call(CaseCall("1", (tensor,), ("x", *attributes), dict(attributes), deadline_s=deadline_s))
+
+
+Make = Callable[..., Rig]
+"""Makes a rig around the given source of a submission."""
+
+
+@contextmanager
+def rigs(programs: Programs, runner: Runner, folder: Path) -> Iterator[Make]:
+    """A maker of rigs below `folder`; all are closed at the end."""
+    made: list[Rig] = []
+
+    def make(source: str, **options: bool) -> Rig:
+        made.append(Rig(programs, runner, folder / f"rig{len(made)}", source, **options))
+        return made[-1]
+
+    yield make
+    for rig in made:
+        rig.session.close()

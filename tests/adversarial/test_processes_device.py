@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from processes_rig import Programs, Rig, cached_programs
+from processes_rig import Make, Programs, rigs
 
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
@@ -19,14 +19,6 @@ from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.probe import Mechanisms
 from piton.evaluate.sandbox.runner import SandboxRunner
 from piton.targets.vnpu.session import VnpuSession
-
-Make = Callable[..., Rig]
-
-
-@pytest.fixture(scope="module")
-def programs(pytestconfig: pytest.Config) -> Programs:
-    assert pytestconfig.cache is not None
-    return cached_programs(pytestconfig.cache.mkdir("piton-programs"))
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +31,8 @@ def bare_runner() -> Iterator[SandboxRunner]:
 
 @pytest.fixture
 def make(programs: Programs, bare_runner: SandboxRunner, tmp_path: Path) -> Iterator[Make]:
-    rigs: list[Rig] = []
-
-    def build(source: str) -> Rig:
-        rigs.append(Rig(programs, bare_runner, tmp_path / f"rig{len(rigs)}", source))
-        return rigs[-1]
-
-    yield build
-    for rig in rigs:
-        rig.session.close()
+    with rigs(programs, bare_runner, tmp_path) as maker:
+        yield maker
 
 
 @pytest.mark.parametrize(

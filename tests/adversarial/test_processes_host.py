@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes_rig import Programs, Rig, cached_programs
+from processes_rig import Make, Programs, rigs
 
 from piton.core.execution import Execution
 from piton.core.verdict import Cause, Verdict, decide
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.runner import SandboxRunner
-
-Make = Callable[..., Rig]
-
-
-@pytest.fixture(scope="module")
-def programs(pytestconfig: pytest.Config) -> Programs:
-    assert pytestconfig.cache is not None
-    return cached_programs(pytestconfig.cache.mkdir("piton-programs"))
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +25,8 @@ def runner() -> Iterator[SandboxRunner]:
 
 @pytest.fixture
 def make(programs: Programs, runner: SandboxRunner, tmp_path: Path) -> Iterator[Make]:
-    rigs: list[Rig] = []
-
-    def build(source: str, **options: bool) -> Rig:
-        rigs.append(Rig(programs, runner, tmp_path / f"rig{len(rigs)}", source, **options))
-        return rigs[-1]
-
-    yield build
-    for rig in rigs:
-        rig.session.close()
+    with rigs(programs, runner, tmp_path) as maker:
+        yield maker
 
 
 def causes(execution: Execution) -> set[Cause]:
