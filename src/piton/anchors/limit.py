@@ -47,6 +47,7 @@ def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "sil
         method=f"{block} peaks of {hardware.name}, {operator.name} as {work.choice}",
         limiting_unit=limiting,
         unit_times_us=times,
+        work=work.figures(),
     )
 
 

@@ -11,6 +11,7 @@ from piton.core.case import Case, SizeClass
 from piton.core.dtype import DType
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
+from piton.core.hardware import ChipFigures
 from piton.core.measurement import Anchor, Measurement
 from piton.core.operator import Frozen
 from piton.core.score import HapScore, ScoreProfile
@@ -135,6 +136,8 @@ class Report(Frozen):
     target: str
     hardware: str
     hardware_digest: str
+    chip: ChipFigures | None = None
+    """Figures of the hardware file that renderings use; None in files from before they were kept."""
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
     seed: int
@@ -155,7 +158,8 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What only a second trial has is left out where there was none, so that a report from before there were two still matches its digest.
+        What only a second trial has is left out where there was none, and so are fields that came later where they are not set: a report from before they
+        existed still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -165,8 +169,13 @@ class Report(Frozen):
                 case.pop("wall_s")
                 if not case["second_checks"]:
                     case.pop("second_checks")
+                for anchor in (case["t_hw"], case["t_baseline"]):
+                    if anchor and anchor["work"] is None:
+                        anchor.pop("work")
         if self.trials == 1:
             data.pop("trials")
+        if self.chip is None:
+            data.pop("chip")
         return data
 
     def canonical_digest(self) -> str:
