@@ -144,7 +144,7 @@ def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
 
 
 def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
-    assert set(Report.model_fields) - set(REPORT.canonical_result()) == {"environment", "result_digest"}
+    assert set(Report.model_fields) - set(REPORT.canonical_result()) == {"environment", "result_digest", "chip"}
     cases = REPORT.canonical_result()["operators"][0]["cases"]
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
 
@@ -221,12 +221,16 @@ def test_columns_of_one_origin_name_it_in_the_head_and_mixed_ones_in_every_cell(
 
 def test_a_failed_case_shows_cause_place_numbers_and_worst_position_in_every_rendering() -> None:
     for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", ""), html_text(REPORT)):
-        for part in ("nan_mismatch", "b.cpp:7, core 1", "positions 3", "got nan, expected 1", "mte2 / v"):
+        for part in ("nan_mismatch", "b.cpp:7, core 1", "got nan, expected 1"):
             assert part in text
+    for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", "")):
+        assert "positions 3" in text
+        assert "mte2 / v" in text
+    assert "<dt>positions</dt><dd class=\"mono\">3</dd>" in html_text(REPORT)
 
 
 def test_texts_of_a_submission_never_become_markup() -> None:
-    assert "<script" not in html_text(REPORT)
+    assert html_text(REPORT).count("<script") == 1, "only the page's own"
     assert "<script>" not in markdown_text(REPORT)
     assert "[x](http" not in markdown_text(REPORT)
     assert "[bold]" in terminal_text(REPORT)
