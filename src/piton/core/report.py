@@ -158,26 +158,28 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What only a second trial has is left out where there was none, and so are fields that came later where they are not set: a report from before they
-        existed still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
-        for item in operators:
-            for case in item["cases"]:
-                case.pop("wall_s")
-                if not case["second_checks"]:
-                    case.pop("second_checks")
-                for anchor in (case["t_hw"], case["t_baseline"]):
-                    if anchor and anchor["work"] is None:
-                        anchor.pop("work")
-        if self.trials == 1:
-            data.pop("trials")
-        if self.chip is None:
-            data.pop("chip")
+        for case in (case for item in operators for case in item["cases"]):
+            case.pop("wall_s")
+            _drop_absent(case, second_checks=())
+            for launch in case["launches"]:
+                _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
+            for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
+                _drop_absent(anchor, work=None)
+        _drop_absent(data, trials=1, chip=None)
         return data
 
     def canonical_digest(self) -> str:
         """SHA-256 of the canonical result."""
         return digest(self.canonical_result())
+
+
+def _drop_absent(record: dict[str, object], **absent: object) -> None:
+    """Remove the fields that records did not always have, where they hold what stands for their absence."""
+    for name, value in absent.items():
+        if record[name] == value:
+            record.pop(name)

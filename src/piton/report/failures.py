@@ -61,15 +61,6 @@ class Failure:
         """The figures behind the message."""
         return tuple((name, number_text(value)) for name, value in self.outcome.numbers.items())
 
-    @property
-    def accesses(self) -> tuple[tuple[str, str, str], ...]:
-        """The two accesses of a missing order as (which, where, pipe); empty for anything else."""
-        found = self.outcome
-        if found.cause is not Cause.MISSING_SYNC or "earlier_line" not in found.numbers:
-            return ()
-        pipes = [str(found.numbers.get(name, "")) for name in ("earlier_pipe", "later_pipe")]
-        return (("earlier", f"line {found.numbers['earlier_line']}", pipes[0]), ("later", str(found.place), pipes[1]))
-
 
 def failures(item: OperatorResult) -> list[Failure]:
     """Failures of one operator in the order of their first case; a failed build stands for all cases."""

@@ -22,8 +22,18 @@ def html_text(report: Report) -> str:
     environment = _environment()
     style, dark, script = (_source(environment, name) for name in (STYLE, DARK, SCRIPT))
     page = build_page(report)
-    return _template(environment).render(page=page, report=report, rows=rows, failures=failures, plot=plot, labels=provenance_labels(page.origins),
-                                         style=Markup(style), dark=Markup(dark), script=Markup(script), policy=_policy(script))
+    return _template(environment).render(
+        page=page,
+        report=report,
+        rows=rows,
+        failures=failures,
+        plot=plot,
+        labels=provenance_labels(page.origins),
+        style=Markup(style),
+        dark=Markup(dark),
+        script=Markup(script),
+        policy=_policy(script),
+    )
 
 
 def _policy(script: str) -> str:

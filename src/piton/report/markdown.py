@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
 from piton.report.failures import failures, other_text
-from piton.report.rows import Columns, columns, findings, headers, listed, points_text, row, score_text, trials_text
+from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, points_text, row, score_text, trials_text
 
 
 def markdown_text(report: Report) -> str:
@@ -53,6 +53,8 @@ def _operator(item: OperatorResult, report: Report, found: Columns) -> Iterator[
         parts = [failure.title, str(failure.outcome.place), failure.message, numbers, *(f"case {line.case_id} {line.text}" for line in failure.worst[:6])]
         yield f"- {_safe(failure.subject)}: " + _safe("; ".join(part for part in parts if part))
         yield from (f"  - also {_safe(other_text(other))}" for other in failure.others)
+    for case_id, sentence in bottlenecks(item):
+        yield f"- case {_safe(case_id)}: {_safe(sentence)}"
     for group in findings(item):
         yield f"- finding ({_safe(group.subject)}): {_safe(group.text)}"
 

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from piton.core.execution import PIPES
 from piton.core.finding import Finding
 from piton.core.hardware import Figure as HardwareFigure
 from piton.core.hardware import Peaks
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.report import rows
+from piton.report.bottleneck import bottleneck
 from piton.report.failures import Failure, failures
 from piton.report.hap_plot import hap_figure, ratio
-from piton.report.pipes import PipeShare, pipe_shares
+from piton.report.pipe_cell import PipeCell, pipe_cell
 from piton.report.plot import Figure
 from piton.report.roofline import left_out_notes, roofline_figures
 from piton.report.series import Located, series_of
@@ -34,7 +36,9 @@ class PageCase:
     anchor: str
     row: rows.Row
     points: str
-    pipes: dict[str, PipeShare]
+    pipes: dict[str, PipeCell]
+    limits: str
+    """What limits the submission, in a sentence; empty where launches do not say why they waited."""
 
     @property
     def verdict(self) -> str:
@@ -90,7 +94,13 @@ class PageOperator:
     @property
     def pipes(self) -> tuple[str, ...]:
         """Pipes that some case used."""
-        return tuple(dict.fromkeys(pipe for case in self.cases for pipe in case.pipes))
+        used = {pipe for case in self.cases for pipe in case.pipes}
+        return tuple(pipe for pipe in PIPES if pipe in used)
+
+    @property
+    def origin(self) -> str:
+        """Provenance of its times."""
+        return " and ".join(dict.fromkeys(case.result.time.provenance.value for case in self.cases if case.result.time)) or "no time"
 
     @property
     def methods(self) -> tuple[tuple[str, str, int], ...]:
@@ -229,11 +239,17 @@ def _operator(item: OperatorResult, report: Report, origins: rows.Columns, ancho
             anchors.name("case", item.operator, case.case.id),
             rows.row(case, origins),
             rows.points_text(case, item, report.score_profile),
-            {share.pipe: share for share in pipe_shares(case, report.chip)},
+            *_limits(case),
         )
         for case in rows.listed(item)
     )
     return PageOperator(item, anchor, cases, tuple(failures(item)), tuple(rows.findings(item)))
+
+
+def _limits(case: CaseResult) -> tuple[dict[str, PipeCell], str]:
+    """Bars by pipe, and the sentence."""
+    found = bottleneck(case)
+    return ({share.pipe: pipe_cell(share) for share in found.pipes}, found.sentence) if found else ({}, "")
 
 
 def _median_ratio(cases: Sequence[PageCase]) -> float | None:

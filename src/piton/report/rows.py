@@ -10,6 +10,7 @@ from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import CasePoints, ScoreProfile, case_credit
 from piton.core.verdict import Cause, Place, Verdict
+from piton.report.bottleneck import bottleneck
 from piton.report.failures import cases_text, outcome_text
 from piton.report.rescore import is_finished
 
@@ -115,6 +116,13 @@ def verdict_text(case: CaseResult) -> str:
     if case.void:
         return "void"
     return outcome_text(case.outcome)
+
+
+def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
+    """(case, sentence) about where the time went, for the `most` cases that are furthest from T_HW, in the suite's order."""
+    known = [(case, found) for case in listed(item) if (found := bottleneck(case)) is not None]
+    furthest = sorted(known, key=lambda pair: -(pair[1].over_t_hw or 0.0))[:most]
+    return [(case.case.id, found.sentence) for case, found in known if (case, found) in furthest]
 
 
 def score_text(score: float | None) -> str:

@@ -61,6 +61,8 @@ def _operator(item: OperatorResult, report: Report, is_wide: bool) -> Iterator[R
         yield _failure(failure)
     for diagnostic in item.diagnostics[:_DIAGNOSTICS]:
         yield Text(visible(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}"), style="dim")
+    for case_id, sentence in rows.bottlenecks(item):
+        yield Text(f"  case {case_id}: {sentence}", style="cyan")
     for group in rows.findings(item):
         yield Text(f"  finding ({group.subject}) {visible(group.text)}", style="yellow")
     yield Text(f"{item.operator}: {rows.summary(item)}\n", style="bold")
