@@ -71,10 +71,10 @@ def _mark(item: _Scored, x: Axis, y: Axis, series: Series) -> Mark:
 
 def _levels(x: Axis, y: Axis) -> list[Line]:
     """The hardware limit and the baseline's level."""
-    edge = x_of(x, x.high)
+    start = x_of(x, 1.0) + 8
     return [
         Line("limit", polyline(x, y, [(1.0, 0.0), (1.0, 1.0)]), "T_HW", x_of(x, 1.0) + 5, y_of(y, 0.04)),
-        Line("level", polyline(x, y, [(x.low, 0.5), (x.high, 0.5)]), "as fast as the baseline", edge - 4, y_of(y, 0.5) - 6, is_end=True),
+        Line("level", polyline(x, y, [(x.low, 0.5), (x.high, 0.5)]), "as fast as the baseline", start, y_of(y, 0.5) - 7),
     ]
 
 
@@ -89,7 +89,7 @@ def _curves(scored: Sequence[_Scored], x: Axis, y: Axis) -> list[Line]:
 def _labelled_curve(baseline: float, x: Axis, y: Axis) -> Line:
     """The curve of one T_baseline / T_HW with its ratio written where the curve ends."""
     points = _curve(baseline, x.high)
-    return Line("curve", polyline(x, y, points), f"{baseline:.3g} x T_HW", x_of(x, x.high) - 4, y_of(y, points[-1][1]) - 8, is_end=True)
+    return Line("curve", polyline(x, y, points), f"T_baseline {baseline:.3g} x T_HW", x_of(x, x.high) - 4, y_of(y, points[-1][1]) - 8, is_end=True)
 
 
 def _tick(baseline: float, x: Axis, y: Axis) -> Line:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from piton.core.execution import PIPES
-from piton.core.finding import Finding
 from piton.core.hardware import Figure as HardwareFigure
 from piton.core.hardware import Peaks
+from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.score import ScoreProfile
 from piton.core.verdict import Verdict
 from piton.report import rows
 from piton.report.bottleneck import bottleneck
@@ -98,11 +99,6 @@ class PageOperator:
         return tuple(pipe for pipe in PIPES if pipe in used)
 
     @property
-    def origin(self) -> str:
-        """Provenance of its times."""
-        return " and ".join(dict.fromkeys(case.result.time.provenance.value for case in self.cases if case.result.time)) or "no time"
-
-    @property
     def methods(self) -> tuple[tuple[str, str, int], ...]:
         """How the three times came about, as (which, method, number of cases)."""
         return tuple(_methods([case.result for case in self.cases]))
@@ -110,6 +106,20 @@ class PageOperator:
     def anchor_of(self, case_id: str) -> str:
         """Anchor of one of its cases."""
         return next(case.anchor for case in self.cases if case.result.case.id == case_id)
+
+
+@dataclass(frozen=True)
+class FailedWay:
+    """Everything that failed under one verdict and cause."""
+
+    title: str
+    places: tuple[tuple[PageOperator, int, Failure], ...]
+    """Operator, number of the failure in it, and the failure."""
+
+    @property
+    def cases(self) -> int:
+        """Cases that failed so; a failed build counts for all of its operator."""
+        return sum(len(failure.cases) or len(item.cases) for item, _, failure in self.places)
 
 
 @dataclass(frozen=True)
@@ -157,9 +167,31 @@ class Page:
         return sorted(scored, key=lambda case: case.result.hap.ranked if case.result.hap else 0.0)[:5]
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Findings about the whole run."""
-        return self.report.findings
+    def failed_ways(self) -> list[FailedWay]:
+        """All failures by what they are called, the most frequent first."""
+        found: dict[str, list[tuple[PageOperator, int, Failure]]] = {}
+        for item in self.operators:
+            for number, failure in enumerate(item.failures, start=1):
+                found.setdefault(failure.title, []).append((item, number, failure))
+        ways = [FailedWay(title, tuple(places)) for title, places in found.items()]
+        return sorted(ways, key=lambda way: -way.cases)
+
+    @property
+    def finding_kinds(self) -> list[tuple[str, int, list[PageOperator]]]:
+        """Kinds of findings with the number of cases and the operators that have them, most frequent first."""
+        kinds = Counter(finding.kind.value for case in self.cases for finding in case.result.findings)
+        return [(kind, self._cases_with(kind), self._operators_with(kind)) for kind, _ in kinds.most_common()]
+
+    def _cases_with(self, kind: str) -> int:
+        return sum(any(finding.kind.value == kind for finding in case.result.findings) for case in self.cases)
+
+    def _operators_with(self, kind: str) -> list[PageOperator]:
+        return [item for item in self.operators if any(group.kind.value == kind for group in item.findings)]
+
+    @property
+    def launch_origin(self) -> str:
+        """Provenance of what launches say about themselves, times or not."""
+        return Provenance.SIMULATED.value if self.report.score_profile is ScoreProfile.SIM else Provenance.DEVICE.value
 
     @property
     def is_open(self) -> bool:
@@ -219,7 +251,7 @@ class _Anchors:
     """Fragment identifiers made of foreign names: letters, digits, `.`, `_`, `-` only, each given once."""
 
     def __init__(self) -> None:
-        self._used: set[str] = set()
+        self._used = {"summary", "figures", "operators", "cases", "environment", "filters", "shown", "theme", "dark"}
 
     def name(self, *parts: str) -> str:
         """An identifier that reads like `parts`."""
@@ -236,7 +268,7 @@ def _operator(item: OperatorResult, report: Report, origins: rows.Columns, ancho
     cases = tuple(
         PageCase(
             case,
-            anchors.name("case", item.operator, case.case.id),
+            anchors.name(item.operator, case.case.id),
             rows.row(case, origins),
             rows.points_text(case, item, report.score_profile),
             *_limits(case),

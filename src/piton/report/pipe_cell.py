@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piton.core.execution import PIPES
-from piton.report.bottleneck import LOSS_TEXTS, OVERHEAD, WAIT_TEXTS, PipeShare
+from piton.report.bottleneck import LOSS_TEXTS, OVERHEAD, PipeShare
 
 SHORT = {
     **{f"flag_{pipe}": pipe.upper() for pipe in PIPES},
@@ -39,7 +39,13 @@ class PipeCell:
     largest: str
     """The largest reason of waiting, such as `12 MTE2`; empty below one per cent."""
     words: str
-    """All reasons, for the pointer and for screen readers."""
+    """All reasons in short, for the pointer and for screen readers."""
+
+    @property
+    def style(self) -> str:
+        """The parts as CSS variables; those of no length are left out."""
+        parts = (("b", self.busy), ("l", self.lost), ("s", self.waits), ("o", self.overhead))
+        return ";".join(f"--{name}:{value}" for name, value in parts if value)
 
 
 def pipe_cell(share: PipeShare) -> PipeCell:
@@ -52,14 +58,10 @@ def pipe_cell(share: PipeShare) -> PipeCell:
 
 
 def _words(share: PipeShare) -> str:
-    waits = [f"{_percent(value)} % {WAIT_TEXTS.get(reason, reason)}" for reason, value in share.waits.items() if _percent(value) >= _WORTH_WRITING]
-    lost = [f"{_percent(value)} % to {LOSS_TEXTS.get(reason, reason)}" for reason, value in share.lost.items() if _percent(value) >= _WORTH_WRITING]
-    parts = [
-        f"{share.pipe.upper()} busy {_percent(share.busy)} %",
-        *([f"waits {', '.join(waits)}"] if waits else []),
-        *([f"loses {', '.join(lost)}"] if lost else []),
-    ]
-    return "; ".join(parts)
+    waits = [f"{_percent(value)} {SHORT.get(reason, reason)}" for reason, value in share.waits.items() if _percent(value) >= _WORTH_WRITING]
+    lost = [f"{_percent(value)} to {LOSS_TEXTS.get(reason, reason)}" for reason, value in share.lost.items() if _percent(value) >= _WORTH_WRITING]
+    parts = ((f"{share.pipe.upper()} %: busy {_percent(share.busy)}", [""]), ("waits", waits), ("loses", lost))
+    return "; ".join(f"{name} {', '.join(texts)}".strip() for name, texts in parts if texts)
 
 
 def _percent(share: float) -> int:

@@ -58,6 +58,8 @@ class Line:
     y: float = 0.0
     is_end: bool = False
     """True when the label ends at its point instead of starting there."""
+    angle: float = 0.0
+    """Degrees by which the label is turned, clockwise."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,13 @@ def x_of(axis: Axis, value: float) -> float:
 def y_of(axis: Axis, value: float) -> float:
     """User units from the top."""
     return HEIGHT - BOTTOM - axis.share(value) * (HEIGHT - TOP - BOTTOM)
+
+
+def slope_angle(x: Axis, y: Axis) -> float:
+    """Degrees, clockwise, of a line along which y grows as x does, on two logarithmic axes."""
+    across = (WIDTH - LEFT - RIGHT) / math.log(x.high / x.low)
+    up = (HEIGHT - TOP - BOTTOM) / math.log(y.high / y.low)
+    return -math.degrees(math.atan2(up, across))
 
 
 def polyline(x: Axis, y: Axis, points: Iterable[tuple[float, float]]) -> str:

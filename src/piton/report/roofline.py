@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from piton.core.hardware import ChipFigures, Figure, Peaks
 from piton.core.measurement import WorkFigures
 from piton.core.report import CaseResult
-from piton.report.plot import Axis, Line, Mark, log_axis, polyline, x_of, y_of
+from piton.report.plot import Axis, Line, Mark, log_axis, polyline, slope_angle, x_of, y_of
 from piton.report.plot import Figure as Drawing
 from piton.report.series import Located, Series
 
@@ -110,8 +110,8 @@ def _figure(unit: Unit, points: Sequence[_Point], series: Series, chip: ChipFigu
         lines=(*_slopes(x, y, chip.peaks, max(roofs)), *_flats(x, y, roofs, chip.peaks)),
         marks=tuple(_mark(point, x, y, unit, series) for point in points),
         series=series.used([point.located for point in points]),
-        note=f"Peaks: {chip.block} block of the hardware file. Work is the work formula's; intensity counts the bytes of the direction (reads, writes) that takes "
-        "longer. The line above a mark ends where T_HW would put the case; below the roofs when the time of a launch is what limits it.",
+        note=f"Peaks: {chip.block} block of the hardware file. Work is the work formula's; intensity counts the bytes of the direction (reads, writes) "
+        "that takes longer. The line above a mark ends where T_HW would put the case: below the roofs where the least time of a launch decides.",
     )
 
 
@@ -140,11 +140,12 @@ def _slopes(x: Axis, y: Axis, peaks: Peaks, highest: float) -> list[Line]:
 
 
 def _slope(x: Axis, y: Axis, label: str, tera_bytes: float, highest: float) -> Line:
-    """From the edge of the figure to where it meets the highest roof."""
+    """From the edge of the figure to where it meets the highest roof, named along its lower end."""
     start = max(x.low, y.low / tera_bytes)
     end = max(min(x.high, highest / tera_bytes), start)
-    at = start * (end / start) ** 0.08
-    return Line("slope", polyline(x, y, [(start, start * tera_bytes), (end, end * tera_bytes)]), label, x_of(x, at) - 2, y_of(y, at * tera_bytes) - 8)
+    at = start * (end / start) ** 0.03
+    path = polyline(x, y, [(start, start * tera_bytes), (end, end * tera_bytes)])
+    return Line("slope", path, label, x_of(x, at), y_of(y, at * tera_bytes) - 7, angle=slope_angle(x, y))
 
 
 def _flats(x: Axis, y: Axis, roofs: Mapping[float, str], peaks: Peaks) -> list[Line]:

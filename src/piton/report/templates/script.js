@@ -67,8 +67,8 @@
     all("details.operator").forEach((part) => {
       const rows = all("table.cases tbody tr", part);
       const found = rows.filter((row) => { row.hidden = !matches(row, part.dataset.name); return !row.hidden; }).length;
-      const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.id));
-      all("tr[data-of]", part).forEach((row) => { row.hidden = !left.has(row.dataset.of); });
+      const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.c));
+      all("tr[data-c]", part).forEach((row) => { row.hidden = !left.has(row.dataset.c); });
       part.hidden = isFiltered && found === 0;
       if (isFiltered && found) part.open = true;
       count += found;
