@@ -262,7 +262,7 @@ def test_a_failed_case_shows_cause_place_numbers_and_worst_position_in_every_ren
     for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", "")):
         assert "positions 3" in text
         assert "mte2 / v" in text
-    assert '<dt>positions</dt><dd class="mono">3</dd>' in html_text(REPORT)
+    assert '<li>positions <span class="mono">3</span></li>' in html_text(REPORT)
 
 
 def test_texts_of_a_submission_never_become_markup() -> None:

@@ -15,7 +15,7 @@ from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
 from piton.report import rows
-from piton.report.failures import Failure, failures, other_text
+from piton.report.failures import Failure, failures, is_failure, other_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -24,6 +24,22 @@ WIDE = 120
 _OTHERS, _WORST, _DIAGNOSTICS = 3, 6, 5
 """What is shown of one failure or build; the page has more, report.json all of it."""
 _METER = 10
+MANY_CASES = 200
+"""With more cases, operators that passed have no table: the closing one says enough, and the page has the rest."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What all tables of one rendering share."""
+
+    report: Report
+    found: rows.Columns
+    is_wide: bool
+
+    def has_table(self, item: OperatorResult) -> bool:
+        """True for an operator whose cases are listed."""
+        cases = sum(len(other.cases) for other in self.report.operators)
+        return cases <= MANY_CASES or any(is_failure(case) for case in item.cases)
 
 
 @dataclass(frozen=True)
@@ -34,8 +50,9 @@ class Summary:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Everything a developer wants to see after a run."""
+        form = _Form(self.report, rows.columns(self.report), options.max_width >= WIDE)
         for item in self.report.operators:
-            yield from _operator(item, self.report, options.max_width >= WIDE)
+            yield from _operator(item, form)
         yield from _closing(self.report)
 
 
@@ -52,10 +69,10 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     return capture.get()
 
 
-def _operator(item: OperatorResult, report: Report, is_wide: bool) -> Iterator[RenderableType]:
-    if item.compiled:
-        yield _table(item, report, is_wide)
-    else:
+def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
+    if item.compiled and form.has_table(item):
+        yield _table(item, form)
+    elif not item.compiled:
         yield Text(f"{item.operator}: not built", style="bold red")
     for failure in failures(item):
         yield _failure(failure)
@@ -68,8 +85,8 @@ def _operator(item: OperatorResult, report: Report, is_wide: bool) -> Iterator[R
     yield Text(f"{item.operator}: {rows.summary(item)}\n", style="bold")
 
 
-def _table(item: OperatorResult, report: Report, is_wide: bool) -> Table:
-    found = rows.columns(report)
+def _table(item: OperatorResult, form: _Form) -> Table:
+    found, is_wide = form.found, form.is_wide
     cases = rows.listed(item)
     table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     _columns(table, cases, rows.headers(found), is_wide)
@@ -78,7 +95,7 @@ def _table(item: OperatorResult, report: Report, is_wide: bool) -> Table:
         verdict = Text(line.verdict, style="green" if line.is_good else "red")
         start = (line.case_id, *((line.inputs,) if is_wide else ()), line.size, verdict)
         times = (line.t_cand, line.t_baseline, line.t_hw, *((line.ratio,) if is_wide else ()))
-        table.add_row(*start, *times, line.hap, rows.points_text(case, item, report.score_profile), line.limits)
+        table.add_row(*start, *times, line.hap, rows.points_text(case, item, form.report.score_profile), line.limits)
     return table
 
 
