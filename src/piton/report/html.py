@@ -53,7 +53,7 @@ def _environment() -> Environment:
 
 def _seen(value: object) -> object:
     """Every text on its way to the page, with characters that turn or hide writing written out."""
-    return visible(value) if type(value) is str else value
+    return value if isinstance(value, Markup) else visible(str(value))
 
 
 def _template(environment: Environment) -> Template:
