@@ -29,7 +29,7 @@
   const key = (cell) => {
     const text = cell ? cell.textContent.trim() : "";
     const number = parseFloat(text.replace(/[\u202f,]/g, ""));
-    return Number.isNaN(number) ? (text === "–" ? -Infinity : text.toLowerCase()) : number;
+    return Number.isNaN(number) ? (text === "–" || !text ? null : text.toLowerCase()) : number;
   };
   const compare = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
   const sort = (head) => {
@@ -40,7 +40,7 @@
     head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => [key(row.cells[column]), row]);
-    rows.sort((a, b) => sign * compare(a[0], b[0]));
+    rows.sort((a, b) => (a[0] === null || b[0] === null ? (a[0] === null) - (b[0] === null) : sign * compare(a[0], b[0])));  // what is missing comes last
     body.append(...rows.map(([, row]) => row));
   };
   all("table.sortable th").forEach((head) => {
