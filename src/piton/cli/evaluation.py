@@ -19,7 +19,7 @@ from piton.core.verdict import Cause, Verdict
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import check_request, evaluate
-from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
+from piton.evaluate.policy import Bounds, EvaluationRequest, PrecisionProfile
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
 from piton.report.json_file import report_text, write_report, write_text
@@ -45,6 +45,7 @@ class EvaluationOptions:
     trials: int
     profile: str
     auto_sync: bool | None
+    host_deadline_s: float
     prints_json: bool
     is_resumed: bool
     overwrites: bool
@@ -134,6 +135,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         auto_sync=options.auto_sync,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
+        bounds=Bounds(host_deadline_s=options.host_deadline_s),
     )
 
 

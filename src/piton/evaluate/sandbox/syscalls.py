@@ -1,8 +1,8 @@
 """A system-call filter that keeps a job the one process it is.
 
-Problem: host code that forks or starts a program computes outside the process that is watched, timed and asked; by the time someone looks the child may be gone.
-Approach: a seccomp filter (classic BPF) lets threads be made and answers every other way to make a process with SIGSYS, so that the call does not happen and the
-handler of the process can say where it was. clone3, whose flags a filter can't see, is reported as unknown: the C library then falls back to clone.
+Problem: host code that forks or starts a program computes outside the process that is watched, timed and asked; when someone looks the child may be gone.
+Approach: a seccomp filter (classic BPF) lets threads be made and answers every other way to make a process with SIGSYS, so that the call does not happen and
+the handler of the process can say where it was. clone3, whose flags a filter can't see, is reported as unknown: the C library then falls back to clone.
 Limits: x86-64 and aarch64; needs no_new_privs and a kernel with seccomp. Replacing the program (execve) is not forbidden: a program is started that way.
 Source: seccomp(2), clone(2), linux/seccomp.h, linux/audit.h, the tables of system calls of the two architectures.
 """
