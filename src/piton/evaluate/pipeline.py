@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,12 +78,17 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
 
 def open_target(request: EvaluationRequest, events: Events) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
-    if request.target == NULL:
+    return named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+
+
+def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> Target:
+    """The target `name`; `progress` hears of what takes long. Raises UsageError for one that Piton does not have."""
+    if name == NULL:
         return NullTarget()
     from piton.targets.registry import hardware_name, resolve_target
 
-    hardware = load_hardware(hardware_name(request.target))
-    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+    hardware = load_hardware(hardware_name(name))
+    return resolve_target(name, hardware, flat_table(hardware), cache_dir, progress)
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
