@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import piton
-from piton.cli.completion import complete_operator, complete_suite, complete_target
+from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.start import stop_at_once, stops_raised
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -23,6 +23,9 @@ _IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 _IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+
+suite_app = typer.Typer(no_args_is_help=True, help="Look into suites.")
+app.add_typer(suite_app, name="suite")
 
 
 @app.command("eval")
@@ -89,6 +92,49 @@ def report_command(
     from piton.cli.reporting import show_report
 
     raise typer.Exit(_until_stopped(lambda: show_report(run, html=html, markdown=markdown, as_json=as_json)))
+
+
+@suite_app.command("list")
+def suite_list_command(
+    suite: Annotated[list[str] | None, typer.Argument(help="Suites by name or folder; by default all of Piton's.", autocompletion=complete_suite)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List suites: version, operators per level, cases."""
+    from piton.cli.suites import list_suites
+
+    raise typer.Exit(_until_stopped(lambda: list_suites(suite or (), as_json=as_json)))
+
+
+@suite_app.command("show")
+def suite_show_command(
+    suite: Annotated[str, typer.Argument(help="A suite by name or folder, or an operator of Piton's.", autocompletion=complete_suite_or_operator)] = "",
+    operator: Annotated[str, typer.Argument(help="Only this operator, with its cases.", autocompletion=complete_operator)] = "",
+    case: Annotated[list[str] | None, typer.Option(help="Only this case of the operator, in full; may be repeated.")] = None,
+    target: Annotated[str, typer.Option(help="Whose anchors are shown.", autocompletion=complete_target)] = "ascend910b2-sim",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the operators of a suite, or one operator: signature, text, thresholds, cases, anchors. Nothing of the suite is run."""
+    from piton.cli.suites import ShowOptions, show_suite
+
+    options = ShowOptions(suite=suite, operator=operator, cases=tuple(case or ()), target=target, prints_json=as_json)
+    raise typer.Exit(_until_stopped(lambda: show_suite(options)))
+
+
+@app.command("hap")
+def hap_command(  # noqa: PLR0913 - one parameter per option of the command
+    operator: Annotated[str, typer.Argument(help="Operator of the suite.", autocompletion=complete_operator)],
+    case: Annotated[list[str] | None, typer.Option(help="Only this case (one alone is shown in full); may be repeated.")] = None,
+    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder.", autocompletion=complete_suite)] = "piton",
+    target: Annotated[str, typer.Option(help="Target whose anchors count; by default ascend910b2-sim.", autocompletion=complete_target)] = "",
+    hardware: Annotated[str, typer.Option(help="A chip by name or YAML file instead of a target.", autocompletion=complete_hardware)] = "",
+    time_us: Annotated[float | None, typer.Option("--time-us", min=1e-6, max=1e12, help="Time of a kernel: show its HAP and points.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain the anchors of an operator's cases: the work, each unit's time, what binds, T_HW, T_baseline, HAP for a time."""
+    from piton.cli.anchors import HapOptions, show_anchors
+
+    options = HapOptions(operator=operator, cases=tuple(case or ()), suite=suite, target=target, hardware=hardware, time_us=time_us, prints_json=as_json)
+    raise typer.Exit(_until_stopped(lambda: show_anchors(options)))
 
 
 @app.command("doctor")
