@@ -138,6 +138,10 @@ class Toolchain(Protocol):
         """Build one operator; a failure of the submission is in `Build.outcome`."""
         ...
 
+    def key(self, submission: Submission, operator: Operator, scratch_dir: str) -> str:
+        """`Build.key` of what `build` would make, found without building; empty when the submission has no sources of the operator."""
+        ...
+
 
 class Session(Protocol):
     """The processes that serve one (submission, operator)."""

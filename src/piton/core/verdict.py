@@ -100,6 +100,7 @@ class Cause(str, Enum):
     ILLEGAL_REPLY = "illegal_reply"
     OPERATOR_FAILED = "operator_failed"
     FILTERED_OUT = "filtered_out"
+    TOO_LARGE = "too_large"
     INTERRUPTED = "interrupted"
     EVALUATION_FAILED = "evaluation_failed"
 
@@ -171,11 +172,14 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
     Verdict.UNATTRIBUTED: (Cause.NO_KERNEL_LAUNCHED, Cause.NOT_STORED_BY_KERNEL),
     Verdict.NONDETERMINISTIC: (Cause.RESULTS_DIFFER,),
     Verdict.TAMPERED: (Cause.ILLEGAL_REPLY,),
-    Verdict.NOT_RUN: (Cause.OPERATOR_FAILED, Cause.FILTERED_OUT, Cause.INTERRUPTED, Cause.EVALUATION_FAILED),
+    Verdict.NOT_RUN: (Cause.OPERATOR_FAILED, Cause.FILTERED_OUT, Cause.TOO_LARGE, Cause.INTERRUPTED, Cause.EVALUATION_FAILED),
 }
 
 VERDICT_OF: dict[Cause, Verdict] = {cause: verdict for verdict, causes in _CAUSES.items() for cause in causes}
 """The one verdict that each cause belongs to."""
+
+LEFT_OUT = frozenset({Cause.FILTERED_OUT, Cause.TOO_LARGE})
+"""Causes of cases that nobody asked for: left out by a filter, or above the size that was allowed."""
 
 PRECEDENCE: tuple[Verdict, ...] = (
     Verdict.TAMPERED,
