@@ -9,6 +9,7 @@ from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, OutputCheck, Report
 from piton.core.verdict import LEFT_OUT, PASSED, Cause, Outcome, Place, Verdict
+from piton.report.bottleneck import bottleneck
 
 NONE = "–"
 
@@ -146,6 +147,13 @@ def findings(item: OperatorResult) -> list[tuple[str, str]]:
         for finding in case.findings:
             grouped.setdefault((finding.kind, finding.place), []).append((case.case.id, finding.message))
     return [(_cases(found), _finding_text(kind, place, found)) for (kind, place), found in grouped.items()]
+
+
+def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
+    """(case, sentence) about where the time went, for the `most` cases that are furthest from T_HW, in the suite's order."""
+    known = [(case, found) for case in listed(item) if (found := bottleneck(case)) is not None]
+    furthest = sorted(known, key=lambda pair: -(pair[1].over_t_hw or 0.0))[:most]
+    return [(case.case.id, found.sentence) for case, found in known if (case, found) in furthest]
 
 
 def _cases(found: Sequence[tuple[str, str]]) -> str:
