@@ -13,6 +13,15 @@ const char *pipe_name(uint32_t pipe) {
     return names[pipe % kPipes];
 }
 
+const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry) {
+    if (entry.kind == TraceKind::GmWrite) return chip.mte3;
+    return entry.flags & kTraceToL1 ? chip.mte2_l1 : chip.mte2;
+}
+
+uint64_t cycles_per_block(const DmaCost &dma, const TraceEntry &entry) {
+    return dma.block_cycles + (entry.flags & kTraceL2Bypass ? dma.bypass_block_cycles : 0);
+}
+
 }  // namespace
 
 uint32_t queue_of(const TraceEntry &entry) {
@@ -51,8 +60,8 @@ void CoreRun::advance(std::vector<Request> &requests) {
 void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time) {
     Pipe &pipe = pipes_[pipe_index];
     const TraceEntry &entry = trace_[pipe.transfer_entry];
-    const DmaCost &dma = entry.kind == TraceKind::GmRead ? chip_.mte2 : chip_.mte3;
-    const uint64_t by_blocks = pipe.transfer_start + entry.cycles + static_cast<uint64_t>(entry.blocks) * dma.block_cycles;
+    const DmaCost &dma = dma_of(chip_, entry);
+    const uint64_t by_blocks = pipe.transfer_start + entry.cycles + entry.blocks * cycles_per_block(dma, entry);
     pipe.free_at = std::max(time, by_blocks);
     pipe.complete_at = std::max(pipe.complete_at, pipe.free_at + dma.latency_cycles);
     pipe.occupy(pipe.transfer_start, pipe.free_at + dma.latency_cycles);
