@@ -75,12 +75,17 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
 
 def open_target(request: EvaluationRequest, events: Events) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
-    if request.target == NULL:
+    return open_target_named(request.target, request.cache_dir, events)
+
+
+def open_target_named(name: str, cache_dir: str, events: Events) -> Target:
+    """The same for a caller without a request."""
+    if name == NULL:
         return NullTarget()
     from piton.targets.registry import hardware_name, resolve_target
 
-    hardware = load_hardware(hardware_name(request.target))
-    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+    hardware = load_hardware(hardware_name(name))
+    return resolve_target(name, hardware, flat_table(hardware), cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
