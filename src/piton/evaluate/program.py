@@ -19,8 +19,8 @@ from piton.core.finding import Finding, FindingKind
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
 from piton.core.protocols import ProgramDevice, ProgramTarget, Runner, Target
 from piton.core.verdict import PASSED
-from piton.evaluate.pipeline import check_target, open_target_named
-from piton.evaluate.progress import Events, StageFinished, StageStarted, ignore, one_at_a_time
+from piton.evaluate.pipeline import check_target, named_target
+from piton.evaluate.progress import Events, StageFinished, StageProgress, StageStarted, ignore, one_at_a_time
 
 _DEFINE = re.compile(r"[A-Za-z_]\w*(?:=[^\x00-\x1f\x7f]*)?")
 SHOWN_FILES = 10_000
@@ -54,7 +54,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
 
     _check_defines(request.defines)
     events = one_at_a_time(events)
-    target = open_target_named(request.target, request.cache_dir, events)
+    target = named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
     device = _programs_of(target)
     runner = make_runner()
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piton.core.errors import EvaluatorError
 from piton.core.hardware import Hardware
@@ -76,9 +76,10 @@ class _ProgramRun:
             device = self._open_device(device_end)
             try:
                 result, end = self._run_host(host_end)
-                return self._execution(device, result, end)
+                execution = self._execution(device, result, end)
             finally:
-                device.close()
+                ended = device.close()
+            return replace(execution, printed=ended.stdout)
 
     def _open_device(self, channel: socket.socket) -> DeviceProcess:
         limits = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256)
@@ -133,7 +134,7 @@ class _ProgramRun:
         try:
             log = device.end_call(_BUSY_S)
         except DeviceGoneError as gone:
-            return self._without_log(result, [how_the_device_ended(gone.words, self._in_device)], end)
+            return self._without_log(result, [how_the_device_ended(gone, self._in_device)], end)
         except DeviceForgedError as forged:
             return self._without_log(result, [outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}")], end)
         except DeviceBusyError:
