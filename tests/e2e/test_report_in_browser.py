@@ -43,14 +43,14 @@ LOOK = """(window, document) => {
   };
 }"""
 USE = """(window, document) => {
-  const shown = () => [...document.querySelectorAll("table.cases tbody tr")].filter((row) => row.offsetParent !== null).map((row) => row.cells[0].textContent);
+  const shown = () => [...document.querySelectorAll("table.cases tbody tr")].filter((row) => row.checkVisibility()).map((row) => row.cells[0].textContent);
   const column = (number) => [...document.querySelectorAll("#op-exp table.cases tbody tr")].map((row) => parseFloat(row.cells[number].textContent));
   const filters = document.getElementById("filters");
   const set = (name, value) => { const field = filters.querySelector(`[name=${name}]`); field.value = value; field.dispatchEvent(new window.Event("input")); };
   const found = {};
   const head = document.querySelectorAll("#op-exp table.cases th")[4];
   head.click(); found.up = column(4); head.click(); found.down = column(4); found.sorted = head.getAttribute("aria-sort");
-  set("verdict", "hazard"); found.failed = shown(); found.hiddenOperator = document.getElementById("op-gelu").offsetParent === null;
+  set("verdict", "hazard"); found.failed = shown(); found.hiddenOperator = !document.getElementById("op-gelu").checkVisibility();
   set("verdict", ""); set("text", "gelu passed"); found.gelu = shown(); found.said = document.getElementById("shown").textContent;
   set("text", ""); found.all = shown().length;
   filters.querySelector("[data-open='0']").click(); found.closed = shown().length;

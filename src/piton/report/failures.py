@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from piton.core.report import CaseResult, OperatorResult, OutputCheck
-from piton.core.verdict import PASSED, Cause, Outcome, Verdict
+from piton.core.verdict import LEFT_OUT, PASSED, Cause, Outcome, Verdict
 
 MESSAGE_CHARACTERS = 4000
 """What is shown of one message; report.json has all of it. Compilers and submissions can say any amount."""
@@ -75,7 +75,7 @@ def failures(item: OperatorResult) -> list[Failure]:
 
 def is_failure(case: CaseResult) -> bool:
     """True for a case that was asked for and did not pass."""
-    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause is not Cause.FILTERED_OUT
+    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause not in LEFT_OUT
 
 
 def outcome_text(found: Outcome) -> str:

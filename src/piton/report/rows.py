@@ -9,7 +9,7 @@ from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import CasePoints, ScoreProfile, case_credit
-from piton.core.verdict import Cause, Place, Verdict
+from piton.core.verdict import LEFT_OUT, Cause, Place, Verdict
 from piton.report.bottleneck import bottleneck
 from piton.report.failures import cases_text, outcome_text
 from piton.report.rescore import is_finished
@@ -137,14 +137,15 @@ def trials_text(report: Report) -> str:
 
 def listed(item: OperatorResult) -> list[CaseResult]:
     """The cases that were asked for."""
-    return [case for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+    return [case for case in item.cases if case.outcome.cause not in LEFT_OUT]
 
 
 def summary(item: OperatorResult) -> str:
     """One line about an operator."""
     passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
-    left_out = len(item.cases) - len(listed(item))
-    rest = f", {left_out} left out by --case" if left_out else ""
+    too_large = sum(case.outcome.cause is Cause.TOO_LARGE for case in item.cases)
+    left_out = len(item.cases) - len(listed(item)) - too_large
+    rest = (f", {left_out} left out" if left_out else "") + (f", {too_large} above --max-elements" if too_large else "")
     return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
 
 

@@ -10,6 +10,7 @@
 #include <queue>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "bandwidth.h"
 #include "core_run.h"
@@ -44,8 +45,9 @@ struct Flow {
     uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
     FlowKind last_kind = kHbmRead;
-    uint64_t alone = 0;       // cycles that it would take without other transfers
-    uint64_t last_bytes = 0;  // still to move over HBM after the part that L2 serves
+    uint64_t alone = 0;         // cycles that it would take without other transfers
+    uint64_t shared_bytes = 0;  // still to move after the part that L2 serves: first what other cores read too,
+    uint64_t last_bytes = 0;    // then the rest, over HBM
 };
 
 // Arrivals of all cores at one point; it opens when the last one is there.
@@ -67,7 +69,8 @@ public:
         : chip_(chip),
           trace_(trace),
           l2_(l2),
-          bandwidth_(chip),
+          bandwidth_(chip, trace.core_kind != VNPU_CORE_AIV),
+          shared_(chip.same_address_cycles),
           crosses_(kCrossEvents),
           cross_gatherings_(kCrossEvents),
           cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)),
@@ -139,7 +142,7 @@ private:
     void start_transfer(const Event &event) {
         const TraceEntry &entry = trace_.cores[event.block][event.entry];
         const bool is_read = entry.kind == TraceKind::GmRead;
-        const TransferPlan plan = plan_transfer(entry, l2_);
+        const TransferPlan plan = plan_transfer(entry, {event.time, event.block}, l2_, shared_);
         (is_read ? timing_.gm_read_bytes : timing_.gm_written_bytes) += static_cast<uint64_t>(entry.blocks) * entry.block_bytes;
         timing_.hbm_bytes += plan.hbm_bytes + plan.write_back_bytes;
         if (plan.write_back_bytes != 0) bandwidth_.start(event.time, kHbmWrite, plan.write_back_bytes, new_flow({}));
@@ -147,8 +150,9 @@ private:
         flow.block = event.block;
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
-        flow.last_bytes = plan.hbm_bytes;
         flow.alone = alone_cycles(plan, is_read);
+        flow.last_bytes = plan.hbm_bytes - plan.shared_bytes;
+        flow.shared_bytes = plan.shared_bytes;
         if (plan.l2_bytes != 0)
             bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
         else
@@ -163,16 +167,17 @@ private:
     static uint64_t cycles_at(uint64_t bytes, Rate rate) { return ((bytes << kRateBits) + rate - 1) / rate; }
 
     void start_last_part(uint64_t now, uint32_t index) {
-        const uint64_t bytes = flows_[index].last_bytes;
-        flows_[index].last_bytes = 0;
-        bandwidth_.start(now, flows_[index].last_kind, bytes, index);
+        Flow &flow = flows_[index];
+        const bool is_shared = flow.shared_bytes != 0;
+        const uint64_t bytes = std::exchange(is_shared ? flow.shared_bytes : flow.last_bytes, 0);
+        bandwidth_.start(now, is_shared ? kSharedRead : flow.last_kind, bytes, index);
     }
 
     void end_flows(uint64_t now) {
         ending_.clear();
         bandwidth_.take_ended(now, ending_);
         for (const uint32_t index : ending_) {
-            if (flows_[index].last_bytes != 0)
+            if (flows_[index].shared_bytes + flows_[index].last_bytes != 0)
                 start_last_part(now, index);
             else
                 end_flow(now, index);
@@ -260,6 +265,7 @@ private:
     const LaunchTrace &trace_;
     L2 &l2_;
     Bandwidth bandwidth_;
+    SharedReads shared_;
     CrossReleases crosses_;
     std::vector<std::vector<Gathering>> cross_gatherings_;  // [event][n]
     std::vector<std::vector<uint32_t>> cross_sets_;         // [block][event]
