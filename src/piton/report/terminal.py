@@ -14,7 +14,8 @@ from rich.text import Text
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.report import rows
+from piton.report import compare, rows
+from piton.report.compare import Comparison
 from piton.report.failures import Failure, failures, is_failure, other_text
 
 WIDTH = 160
@@ -67,6 +68,23 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     with console.capture() as capture:
         console.print(render_terminal(report))
     return capture.get()
+
+
+def render_comparison(found: Comparison) -> RenderableType:
+    """Several reports side by side."""
+    tables = [_plain_table(table) for table in (found.scores, found.changes) if table.lines]
+    rest = f"and {found.changes_left_out} more cases" if found.changes_left_out else ""
+    notes = [rest, *(f"not the same: {visible(text)}" for text in found.differences), "" if found.changes.lines else "no case changed"]
+    return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
+
+
+def _plain_table(table: compare.Table) -> Table:
+    drawn = Table(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for number, name in enumerate(table.head):
+        drawn.add_column(escape(visible(name)), justify="right" if number else "left", overflow="fold")
+    for line in table.lines:
+        drawn.add_row(*(Text(visible(cell)) for cell in line))
+    return drawn
 
 
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
