@@ -22,9 +22,11 @@ enum FlowKind : uint8_t { kHbmRead, kHbmWrite, kL2Read, kL2Write, kFlowKinds };
 
 constexpr uint64_t kNever = ~0ull;
 
+class TrafficRecorder;  // traffic.h
+
 class Bandwidth {
 public:
-    explicit Bandwidth(const ChipModel &chip) : chip_(chip) {}
+    Bandwidth(const ChipModel &chip, TrafficRecorder *recorder) : chip_(chip), recorder_(recorder) {}  // `recorder` may be null
     // `now` never decreases from call to call.
     void start(uint64_t now, FlowKind kind, uint64_t bytes, uint32_t flow);
     uint64_t next_end() const { return next_end_; }  // kNever when nothing moves
@@ -44,6 +46,7 @@ private:
     size_t count(FlowKind kind) const { return kinds_[kind].ends.size(); }
 
     const ChipModel &chip_;
+    TrafficRecorder *recorder_;
     Kind kinds_[kFlowKinds];
     uint64_t now_ = 0;
     uint64_t next_end_ = kNever;
