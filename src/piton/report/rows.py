@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, OutputCheck, Report
-from piton.core.verdict import PASSED, Cause, Outcome, Place, Verdict
+from piton.core.verdict import LEFT_OUT, PASSED, Cause, Outcome, Place, Verdict
 from piton.report.bottleneck import bottleneck
 
 NONE = "–"
@@ -128,14 +128,15 @@ def failures(item: OperatorResult) -> list[Failure]:
 
 def listed(item: OperatorResult) -> list[CaseResult]:
     """The cases that were asked for."""
-    return [case for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+    return [case for case in item.cases if case.outcome.cause not in LEFT_OUT]
 
 
 def summary(item: OperatorResult) -> str:
     """One line about an operator."""
     passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
-    left_out = len(item.cases) - len(listed(item))
-    rest = f", {left_out} left out by --case" if left_out else ""
+    too_large = sum(case.outcome.cause is Cause.TOO_LARGE for case in item.cases)
+    left_out = len(item.cases) - len(listed(item)) - too_large
+    rest = (f", {left_out} left out" if left_out else "") + (f", {too_large} above --max-elements" if too_large else "")
     return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
 
 
@@ -165,7 +166,7 @@ def _finding_text(kind: FindingKind, place: Place, found: Sequence[tuple[str, st
 
 
 def _is_failure(case: CaseResult) -> bool:
-    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause is not Cause.FILTERED_OUT
+    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause not in LEFT_OUT
 
 
 def _case_failure(case: CaseResult) -> Failure:
