@@ -69,16 +69,16 @@ enum class SliceKind : uint8_t {
     Wait,   // the pipe does nothing for `reason` (WaitReason)
 };
 
-constexpr uint32_t kNone = ~0u;
+constexpr uint32_t kNothing = ~0u;
 
 // A stretch of time of one pipe; those of a pipe do not overlap.
 struct Slice {
     uint64_t begin = 0, end = 0;
-    uint32_t entry = kNone;  // among the kept ones; kNone for the end of the program
+    uint32_t entry = kNothing;  // among the kept ones; kNothing for the end of the program
     uint8_t pipe = 0;
     SliceKind kind = SliceKind::Run;
     uint8_t reason = 0;
-    uint32_t cause = kNone;     // Wait: pipe that is waited for; SyncAll: block that came last
+    uint32_t cause = kNothing;  // Wait: pipe that is waited for; SyncAll: block that came last
     uint64_t queued = 0;        // Run: cycles between issue and start
     uint64_t l2_bytes = 0;      // Run of a transfer: moved by L2
     uint64_t memory_bytes = 0;  // and by HBM

@@ -184,7 +184,7 @@ bool CoreRun::scalar_wait(const TraceEntry &entry) {
 bool CoreRun::scalar_cross_wait(uint32_t event) {
     const std::vector<uint64_t> &releases = crosses_[event];
     if (cross_waits_[event] >= releases.size()) return false;
-    stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNone);
+    stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNothing);
     return true;
 }
 
@@ -198,7 +198,7 @@ bool CoreRun::drain(uint32_t reason) {
 }
 
 bool CoreRun::sync_all(std::vector<Request> &requests) {
-    if (!drain(kWaitSyncAll)) return false;
+    if (!drain(kWaitBarrier)) return false;
     is_in_sync_all_ = true;
     Request request;
     request.kind = Request::Kind::SyncAll;

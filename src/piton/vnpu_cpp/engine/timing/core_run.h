@@ -78,7 +78,7 @@ private:
         size_t head = 0;
         bool is_set() const { return head < ready.size(); }
         uint64_t take();
-        uint32_t source() const { return head < sources.size() ? sources[head] : kNone; }  // of the next take
+        uint32_t source() const { return head < sources.size() ? sources[head] : kNothing; }  // of the next take
     };
 
     bool step_scalar(std::vector<Request> &requests);
@@ -99,7 +99,7 @@ private:
     uint64_t queued(const Pipe &pipe, uint64_t ready) const { return ready - pipe.issue_times[pipe.taken % chip_.queue_depth]; }
     bool is_miss(uint64_t address);
     void stall_scalar_until(uint64_t time, uint32_t reason, uint32_t cause);
-    uint32_t scalar_entry() const { return next_ < trace_.size() ? next_ : kNone; }
+    uint32_t scalar_entry() const { return next_ < trace_.size() ? next_ : kNothing; }
     Flag &flag_of(const TraceEntry &entry);
     void add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
 

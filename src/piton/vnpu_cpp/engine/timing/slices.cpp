@@ -12,9 +12,9 @@ SliceRecorder::SliceRecorder(BlockTimeline &block, const CoreTrace &trace, uint6
     block.uses = block.notes.take_uses();
     for (uint64_t entry = 0; entry < trace.size(); ++entry)
         if (block.window.has(entry)) block.entries.push_back(trace[entry]);
-    std::fill_n(last_, VNPU_PIPE_COUNT, kNone);
-    std::fill_n(waited_, VNPU_PIPE_COUNT, kNone);
-    std::fill_n(latency_entry_, VNPU_PIPE_COUNT, kNone);
+    std::fill_n(last_, VNPU_PIPE_COUNT, kNothing);
+    std::fill_n(waited_, VNPU_PIPE_COUNT, kNothing);
+    std::fill_n(latency_entry_, VNPU_PIPE_COUNT, kNothing);
 }
 
 void SliceRecorder::reach(uint32_t entry, uint64_t now) {
@@ -64,7 +64,7 @@ void SliceRecorder::transfer(uint32_t pipe, uint32_t entry, const TransferTimes 
 }
 
 void SliceRecorder::wait(uint32_t pipe, uint32_t entry, std::pair<uint64_t, uint64_t> time, uint32_t reason, uint32_t cause) {
-    waited_[pipe] = kNone;
+    waited_[pipe] = kNothing;
     if (time.first >= time.second) return;
     Slice slice;
     slice.begin = time.first;
@@ -83,10 +83,10 @@ void SliceRecorder::end(uint64_t now) {
 }
 
 void SliceRecorder::arrive(uint32_t from, const TraceEntry &wait) {
-    if (from == kNone) return;
+    if (from == kNothing) return;
     const Arrow arrow = {from, 0, wait.src_pipe, wait.dst_pipe, wait.event};
     landing_[wait.dst_pipe].push_back(arrow);
-    if (waited_[wait.dst_pipe] != kNone) land(wait.dst_pipe, waited_[wait.dst_pipe]);
+    if (waited_[wait.dst_pipe] != kNothing) land(wait.dst_pipe, waited_[wait.dst_pipe]);
 }
 
 void SliceRecorder::land(uint32_t pipe, uint32_t to) {
@@ -97,18 +97,18 @@ void SliceRecorder::land(uint32_t pipe, uint32_t to) {
     landing_[pipe].clear();
 }
 
-// Position of the new slice; kNone when its entry is left out.
+// Position of the new slice; kNothing when its entry is left out.
 uint32_t SliceRecorder::add(Slice slice, uint32_t entry) {
     cut_latency(slice.pipe, slice.begin, slice.end);
-    if (!has(entry)) return kNone;
-    slice.entry = entry == kNone ? kNone : static_cast<uint32_t>(block_.window.place(entry));
+    if (!has(entry)) return kNothing;
+    slice.entry = entry == kNothing ? kNothing : static_cast<uint32_t>(block_.window.place(entry));
     block_.slices.push_back(slice);
     return static_cast<uint32_t>(block_.slices.size() - 1);
 }
 
 uint32_t SliceRecorder::add_run(Slice slice, uint32_t entry) {
     last_[slice.pipe] = add(slice, entry);
-    if (last_[slice.pipe] == kNone)
+    if (last_[slice.pipe] == kNothing)
         landing_[slice.pipe].clear();
     else
         land(slice.pipe, last_[slice.pipe]);
@@ -131,7 +131,7 @@ void SliceRecorder::add_loss(Slice slice, uint32_t entry, LossReason reason, uin
 void SliceRecorder::cut_latency(uint32_t pipe, uint64_t begin, uint64_t end) {
     Span &latency = latency_[pipe];
     const uint64_t until = std::min(latency.end, begin);
-    if (latency.begin < until && has(latency_entry_[pipe]) && latency_entry_[pipe] != kNone) {
+    if (latency.begin < until && has(latency_entry_[pipe]) && latency_entry_[pipe] != kNothing) {
         Slice slice;
         slice.begin = latency.begin;
         slice.end = until;

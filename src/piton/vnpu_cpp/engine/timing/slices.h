@@ -31,7 +31,7 @@ public:
     void wait(uint32_t pipe, uint32_t entry, std::pair<uint64_t, uint64_t> time, uint32_t reason, uint32_t cause);
     void end(uint64_t now);
 
-    uint32_t last(uint32_t pipe) const { return last_[pipe]; }  // slice of the instruction before a SetFlag; kNone when there is none
+    uint32_t last(uint32_t pipe) const { return last_[pipe]; }  // slice of the instruction before a SetFlag; kNothing when there is none
     void arrive(uint32_t from, const TraceEntry &wait);         // the pipe of a WaitFlag has taken the flag that was set after slice `from`
 
 private:
@@ -39,7 +39,7 @@ private:
         uint64_t begin = 0, end = 0;
     };
 
-    bool has(uint32_t entry) const { return entry == kNone || block_.window.has(entry); }
+    bool has(uint32_t entry) const { return entry == kNothing || block_.window.has(entry); }
     uint32_t add(Slice slice, uint32_t entry);
     uint32_t add_run(Slice slice, uint32_t entry);
     void add_loss(Slice slice, uint32_t entry, LossReason reason, uint64_t end);
@@ -52,7 +52,7 @@ private:
     std::vector<Arrow> landing_[VNPU_PIPE_COUNT];
     Span latency_[VNPU_PIPE_COUNT];  // of bytes on their way
     uint32_t latency_entry_[VNPU_PIPE_COUNT];
-    uint32_t reached_ = kNone;
+    uint32_t reached_ = kNothing;
     size_t next_use_ = 0;
 };
 
