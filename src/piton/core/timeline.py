@@ -132,6 +132,8 @@ class TrafficBin(NamedTuple):
     hbm_written: int
     l2_read: int
     l2_written: int
+    same_address: int
+    """Past L2, of what another core has just read; part of no other figure here."""
     hit: int
     """Of the loads that started in it: bytes served by L2, and all."""
     loaded: int

@@ -31,6 +31,7 @@ _COLOURS = {"issue": "grey", "loss": "bad", "wait": "terrible", "launch": "grey"
 """Reserved colour names of the format, by category; Perfetto chooses its own."""
 
 Event = dict[str, object]
+_SAME_ADDRESS = "HBM reads of what another core reads too, GB/s"
 
 
 def write_trace(timeline: LaunchTimeline, about: Mapping[str, str], file: IO[str]) -> None:
@@ -194,8 +195,8 @@ def _memory(timeline: LaunchTimeline, clock: _Clock) -> Iterator[Event]:
     place: Event = {"pid": MEMORY_PID, "tid": MEMORY_PID * _TIDS_PER_BLOCK}
     yield {"ph": "M", **place, "ts": clock.ts(0), "name": "process_name", "args": {"name": "memory of the chip"}}
     yield {"ph": "M", **place, "ts": clock.ts(0), "name": "process_sort_index", "args": {"sort_index": 0}}
-    shown: dict[str, Event] = {}
-    for number, item in enumerate((*timeline.traffic, TrafficBin(0, 0, 0, 0, 0, 0))):
+    shown: dict[str, Event] = {_SAME_ADDRESS: {"read": 0.0}}
+    for number, item in enumerate((*timeline.traffic, TrafficBin(*[0] * 7))):
         begin = min(number * timeline.bin_cycles, timeline.cycles)
         cycles = max(1, min(timeline.bin_cycles, timeline.cycles - begin))
         for name, series in _rates(item, clock, cycles):
@@ -207,8 +208,9 @@ def _memory(timeline: LaunchTimeline, clock: _Clock) -> Iterator[Event]:
 
 
 def _rates(item: TrafficBin, clock: _Clock, cycles: int) -> Iterator[tuple[str, Event]]:
-    for name, read, written in (("HBM, GB/s", item.hbm_read, item.hbm_written), ("L2, GB/s", item.l2_read, item.l2_written)):
+    for name, read, written in (("HBM, GB/s", item.hbm_read + item.same_address, item.hbm_written), ("L2, GB/s", item.l2_read, item.l2_written)):
         yield name, {"read": clock.rate_gb_s(read, cycles), "written": clock.rate_gb_s(written, cycles)}
+    yield _SAME_ADDRESS, {"read": clock.rate_gb_s(item.same_address, cycles)}
 
 
 def _instruction_args(item: Instruction) -> Event:

@@ -7,6 +7,7 @@
  *   core                                      start the next block
  *   work PIPE CYCLES | issue PIPE CYCLES ISSUE
  *   read ADDR BLOCKS BYTES GAP BYPASS | write ...   made by cost_of from a DataCopyPad record
+ *   readl1 ADDR BLOCKS BYTES GAP BYPASS             the same into L1
  *   vector OPCODE DTYPE DST SRC0 SRC1 REPEATS (SRC1 < 0: unary) | strided ... BLK0 REP0 BLK1 REP1 BLKD REPD
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
  *   setup                                     the construction of a TPipe
@@ -29,6 +30,8 @@
 namespace {
 
 using namespace vnpu;
+
+constexpr int kFlows = 5;  // of TrafficBin
 
 class Driver {
 public:
@@ -105,7 +108,7 @@ private:
         std::printf("{\"cycles\": %" PRIu64 ", \"bin\": %" PRIu64 ", \"blocks\": [", timeline.cycles, timeline.bin_cycles);
         for (const BlockTimeline &block : timeline.blocks) print(block, &block == &timeline.blocks.front());
         std::printf("], \"traffic\": [");
-        for (const TrafficBin &bin : timeline.traffic) print_list(&bin == &timeline.traffic.front() ? "" : ", ", bin.moved.data(), 4);
+        for (const TrafficBin &bin : timeline.traffic) print_list(&bin == &timeline.traffic.front() ? "" : ", ", bin.moved.data(), kFlows);
         std::printf("]}\n");
     }
 
@@ -153,7 +156,7 @@ private:
     }
 
     TraceEntry entry(const std::string &name, std::istringstream &words) {
-        if (name == "read" || name == "write") return transfer(name == "read", words);
+        if (name == "read" || name == "write" || name == "readl1") return transfer(name, words);
         if (name == "vector" || name == "strided") return vector(name == "strided", words);
         if (name == "load" || name == "store") return scalar(name == "load", words);
         if (name == "setup") return setup();
@@ -187,12 +190,13 @@ private:
         return e;
     }
 
-    TraceEntry transfer(bool is_read, std::istringstream &words) {
+    TraceEntry transfer(const std::string &name, std::istringstream &words) {
+        const bool is_read = name != "write";
         vnpu_record r = {};
         r.opcode = VNPU_OP_DATA_COPY_PAD;
         r.pipe = is_read ? VNPU_PIPE_MTE2 : VNPU_PIPE_MTE3;
         vnpu_operand &gm = is_read ? r.src0 : r.dst;
-        (is_read ? r.dst : r.src0).space = VNPU_SPACE_UB;
+        (is_read ? r.dst : r.src0).space = name == "readl1" ? VNPU_SPACE_L1 : VNPU_SPACE_UB;
         gm.space = VNPU_SPACE_GM;
         gm.addr = number(words);
         r.p[0] = static_cast<uint32_t>(number(words));

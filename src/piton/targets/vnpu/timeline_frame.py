@@ -41,7 +41,7 @@ _MAX_TEXT = 300
 
 _COUNT = struct.Struct("<I")
 _HEAD = struct.Struct("<QQ")
-_BIN = struct.Struct("<6Q")
+_BIN = struct.Struct("<7Q")
 _BLOCK = struct.Struct("<I6Q")
 _ENTRY = struct.Struct("<7BHH6IQQBBQQBBQQBBQQ")
 _SLICE = struct.Struct("<QQIBBBIQQQ")

@@ -105,7 +105,7 @@ struct BlockTimeline {
 
 // Bytes moved per bin of time by kind of flow (timing/bandwidth.h), and what L2 served of the loads that started in it.
 struct TrafficBin {
-    std::array<uint64_t, 4> moved = {};
+    std::array<uint64_t, 5> moved = {};
     uint64_t hit_bytes = 0, load_bytes = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <queue>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "bandwidth.h"
 #include "core_run.h"
@@ -45,9 +46,10 @@ struct Flow {
     uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
     FlowKind last_kind = kHbmRead;
-    TransferPlan plan = {};   // what the transfer moves in all
-    uint64_t alone = 0;       // cycles that it would take without other transfers
-    uint64_t last_bytes = 0;  // still to move over HBM after the part that L2 serves
+    TransferPlan plan = {};     // what the transfer moves in all
+    uint64_t alone = 0;         // cycles that it would take without other transfers
+    uint64_t shared_bytes = 0;  // still to move after the part that L2 serves: first what other cores read too,
+    uint64_t last_bytes = 0;    // then the rest, over HBM
 };
 
 // Arrivals of all cores at one point; it opens when the last one is there.
@@ -72,7 +74,8 @@ public:
           trace_(trace),
           l2_(l2),
           timeline_(timeline),
-          bandwidth_(chip, timeline ? &traffic_ : nullptr),
+          bandwidth_(chip, trace.core_kind != VNPU_CORE_AIV, timeline ? &traffic_ : nullptr),
+          shared_(chip.same_address_cycles),
           crosses_(kCrossEvents),
           cross_gatherings_(kCrossEvents),
           cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)),
@@ -153,7 +156,7 @@ private:
     void start_transfer(const Event &event) {
         const TraceEntry &entry = trace_.cores[event.block][event.entry];
         const bool is_read = entry.kind == TraceKind::GmRead;
-        const TransferPlan plan = plan_transfer(entry, l2_);
+        const TransferPlan plan = plan_transfer(entry, {event.time, event.block}, l2_, shared_);
         (is_read ? timing_.gm_read_bytes : timing_.gm_written_bytes) += static_cast<uint64_t>(entry.blocks) * entry.block_bytes;
         timing_.hbm_bytes += plan.hbm_bytes + plan.write_back_bytes;
         if (plan.write_back_bytes != 0) bandwidth_.start(event.time, kHbmWrite, plan.write_back_bytes, new_flow({}));
@@ -161,10 +164,11 @@ private:
         flow.block = event.block;
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
-        flow.last_bytes = plan.hbm_bytes;
         flow.alone = alone_cycles(plan, is_read);
         flow.plan = plan;
         if (timeline_ && is_read) traffic_.add_load(event.time, plan.l2_bytes, plan.l2_bytes + plan.hbm_bytes);
+        flow.last_bytes = plan.hbm_bytes - plan.shared_bytes;
+        flow.shared_bytes = plan.shared_bytes;
         if (plan.l2_bytes != 0)
             bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
         else
@@ -172,23 +176,26 @@ private:
     }
 
     uint64_t alone_cycles(const TransferPlan &plan, bool is_read) const {
-        const Rate l2 = is_read ? chip_.mte2.l2_rate : chip_.mte3.l2_rate, hbm = is_read ? chip_.hbm_read_rate[1] : chip_.hbm_write_rate[1];
+        if (!is_read) return cycles_at(plan.l2_bytes, chip_.mte3.l2_rate) + cycles_at(plan.hbm_bytes, chip_.hbm_write_rate[1]);
+        const bool is_cube = trace_.core_kind != VNPU_CORE_AIV;
+        const Rate l2 = (is_cube ? chip_.mte2_l1 : chip_.mte2).l2_rate, hbm = (is_cube ? chip_.hbm_read_rate_l1 : chip_.hbm_read_rate)[1];
         return cycles_at(plan.l2_bytes, l2) + cycles_at(plan.hbm_bytes, hbm);
     }
 
     static uint64_t cycles_at(uint64_t bytes, Rate rate) { return ((bytes << kRateBits) + rate - 1) / rate; }
 
     void start_last_part(uint64_t now, uint32_t index) {
-        const uint64_t bytes = flows_[index].last_bytes;
-        flows_[index].last_bytes = 0;
-        bandwidth_.start(now, flows_[index].last_kind, bytes, index);
+        Flow &flow = flows_[index];
+        const bool is_shared = flow.shared_bytes != 0;
+        const uint64_t bytes = std::exchange(is_shared ? flow.shared_bytes : flow.last_bytes, 0);
+        bandwidth_.start(now, is_shared ? kSharedRead : flow.last_kind, bytes, index);
     }
 
     void end_flows(uint64_t now) {
         ending_.clear();
         bandwidth_.take_ended(now, ending_);
         for (const uint32_t index : ending_) {
-            if (flows_[index].last_bytes != 0)
+            if (flows_[index].shared_bytes + flows_[index].last_bytes != 0)
                 start_last_part(now, index);
             else
                 end_flow(now, index);
@@ -279,6 +286,7 @@ private:
     LaunchTimeline *timeline_;
     TrafficRecorder traffic_;
     Bandwidth bandwidth_;
+    SharedReads shared_;
     CrossReleases crosses_;
     std::vector<std::vector<Gathering>> cross_gatherings_;  // [event][n]
     std::vector<std::vector<uint32_t>> cross_sets_;         // [block][event]

@@ -32,6 +32,7 @@ void TrafficRecorder::move_into(LaunchTimeline &timeline) {
     timeline.bin_cycles = bin_cycles_;
     for (const Bin &bin : bins_) {
         TrafficBin out;
+        static_assert(std::tuple_size<decltype(out.moved)>::value == kFlowKinds, "one figure per kind of flow");
         for (uint32_t kind = 0; kind < kFlowKinds; ++kind) out.moved[kind] = bin.moved[kind] >> kRateBits;
         out.hit_bytes = bin.hit_bytes;
         out.load_bytes = bin.load_bytes;
