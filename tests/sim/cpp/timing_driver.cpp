@@ -7,6 +7,7 @@
  *   core                                      start the next block
  *   work PIPE CYCLES | issue PIPE CYCLES ISSUE
  *   read ADDR BLOCKS BYTES GAP BYPASS | write ...   made by cost_of from a DataCopyPad record
+ *   readl1 ADDR BLOCKS BYTES GAP BYPASS             the same into L1
  *   vector OPCODE DTYPE DST SRC0 SRC1 REPEATS (SRC1 < 0: unary) | strided ... BLK0 REP0 BLK1 REP1 BLKD REPD
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
  *   setup                                     the construction of a TPipe
@@ -84,12 +85,21 @@ private:
         std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
         print_pipes("busy", t.busy);
         print_pipes("stall", t.stall);
-        std::printf("}\n");
+        std::printf(", \"cores\": %u, \"wait\": [", t.cores);
+        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) print_list(pipe == 0 ? "" : ", ", t.wait[pipe], kWaitReasons);
+        std::printf("], \"lost\": [");
+        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) print_list(pipe == 0 ? "" : ", ", t.lost[pipe], kLossReasons);
+        std::printf("]}\n");
     }
 
     static void print_pipes(const char *name, const uint64_t *values) {
-        std::printf(", \"%s\": [", name);
-        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) std::printf("%s%" PRIu64, pipe == 0 ? "" : ", ", values[pipe]);
+        std::printf(", \"%s\": ", name);
+        print_list("", values, VNPU_PIPE_COUNT);
+    }
+
+    static void print_list(const char *before, const uint64_t *values, int count) {
+        std::printf("%s[", before);
+        for (int at = 0; at < count; ++at) std::printf("%s%" PRIu64, at == 0 ? "" : ", ", values[at]);
         std::printf("]");
     }
 
@@ -100,7 +110,7 @@ private:
     }
 
     TraceEntry entry(const std::string &name, std::istringstream &words) {
-        if (name == "read" || name == "write") return transfer(name == "read", words);
+        if (name == "read" || name == "write" || name == "readl1") return transfer(name, words);
         if (name == "vector" || name == "strided") return vector(name == "strided", words);
         if (name == "load" || name == "store") return scalar(name == "load", words);
         if (name == "setup") return setup();
@@ -134,12 +144,13 @@ private:
         return e;
     }
 
-    TraceEntry transfer(bool is_read, std::istringstream &words) {
+    TraceEntry transfer(const std::string &name, std::istringstream &words) {
+        const bool is_read = name != "write";
         vnpu_record r = {};
         r.opcode = VNPU_OP_DATA_COPY_PAD;
         r.pipe = is_read ? VNPU_PIPE_MTE2 : VNPU_PIPE_MTE3;
         vnpu_operand &gm = is_read ? r.src0 : r.dst;
-        (is_read ? r.dst : r.src0).space = VNPU_SPACE_UB;
+        (is_read ? r.dst : r.src0).space = name == "readl1" ? VNPU_SPACE_L1 : VNPU_SPACE_UB;
         gm.space = VNPU_SPACE_GM;
         gm.addr = number(words);
         r.p[0] = static_cast<uint32_t>(number(words));

@@ -178,6 +178,8 @@ void cost_vector(const ChipModel &chip, const vnpu_record &record, const CostRow
     const uint64_t cycles = repeat_cycles(dst, src0, src1, repeats, compute, chip.write_distance);
     entry.pipe = VNPU_PIPE_V;
     entry.cycles = chip.vector_fixed + static_cast<uint32_t>(cycles);
+    entry.repeats = repeats;
+    entry.conflict_cycles = static_cast<uint32_t>(cycles - std::min<uint64_t>(cycles, static_cast<uint64_t>(repeats) * compute));
 }
 
 void cost_on_chip_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
@@ -202,7 +204,11 @@ void cost_gm_copy(const DmaCost &dma, TraceKind kind, uint64_t gm_addr, uint32_t
 void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
     entry.pipe = record.pipe;
     if (record.p[0] == 0 || record.p[1] == 0) return;  // no block: the instruction does nothing
-    if (record.src0.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+    if (record.src0.space == VNPU_SPACE_GM) {
+        const bool is_l1 = record.dst.space == VNPU_SPACE_L1;
+        if (is_l1) entry.flags |= kTraceToL1;
+        return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+    }
     if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
     cost_on_chip_copy(chip, record, entry);
 }
