@@ -64,7 +64,7 @@ from engine_rig import (
 
 Array = npt.NDArray[Any]
 A, B, D = 0, 65536, 131072
-UNKNOWN, CROSS_SET = 180, 260
+UNKNOWN = 180
 
 
 @pytest.fixture
