@@ -21,7 +21,7 @@ from piton.report.failures import Failure, failures, is_failure, other_text
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
 WIDE = 120
-"""From this width on there is room for the inputs and a sentence about what limits each case."""
+"""From this width on there is room for the inputs, T_cand / T_HW and points."""
 _OTHERS, _WORST, _DIAGNOSTICS = 3, 6, 5
 """What is shown of one failure or build; the page has more, report.json all of it."""
 _METER = 10
@@ -111,9 +111,12 @@ def _table(item: OperatorResult, form: _Form) -> Table:
     for case in cases:
         line = rows.row(case, found)
         verdict = Text(line.verdict, style="green" if line.is_good else "red")
-        start = (line.case_id, *((line.inputs,) if is_wide else ()), line.size, verdict)
-        times = (line.t_cand, line.t_baseline, line.t_hw, *((line.ratio,) if is_wide else ()))
-        table.add_row(*start, *times, line.hap, rows.points_text(case, item, form.report.score_profile), line.limits)
+        times = (line.t_cand, line.t_baseline, line.t_hw)
+        if is_wide:
+            points = rows.points_text(case, item, form.report.score_profile)
+            table.add_row(line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, points, line.limits)
+        else:
+            table.add_row(line.case_id, line.size, verdict, *times, line.hap, line.limits)
     return table
 
 
@@ -126,7 +129,7 @@ def _columns(table: Table, cases: list[CaseResult], head: rows.Headers, is_wide:
     table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
     for name in (head.t_cand, head.t_baseline, head.t_hw):
         table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
-    for name in (*(("T_cand\n/ T_HW",) if is_wide else ()), "HAP", "points"):
+    for name in ("T_cand\n/ T_HW", "HAP", "points") if is_wide else ("HAP",):
         table.add_column(name, justify="right")
     table.add_column("limit of\nroof/kernel")
 
