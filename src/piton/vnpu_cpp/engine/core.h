@@ -49,6 +49,7 @@ struct Launch {
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     uint32_t blocks = 0;
+    uint32_t core_kind = VNPU_CORE_AIV;  // as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     Place first_auto_sync;
@@ -75,6 +76,13 @@ struct CompareRegister {
     bool is_undefined[16] = {};
 };
 
+// L1 of a cube core; a vector core has none. Empty until it is used.
+struct L1Memory {
+    std::vector<uint8_t> bytes;
+    UndefinedBytes undefined;
+    AccessMap map;
+};
+
 struct PendingEvent {
     Prefix prefix;
     Place place;
@@ -94,7 +102,8 @@ struct Core {
     AccessMap ub_map;
     AccessMap gm_map;
     AccessMap gm_atomics;  // atomic stores
-    IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    L1Memory l1;
+    IntervalSet buffers;  // UB bytes that InitBuffer has given out
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
@@ -118,9 +127,20 @@ struct Core {
     void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
     bool moves_data() const { return !launch.options.timing_only; }
+    bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };
 
 extern Core *running;  // null outside device code
+
+// One on-chip memory of a core: the unified buffer or L1.
+struct OnChip {
+    const char *name;   // for messages
+    const char *title;  // for messages
+    std::vector<uint8_t> &bytes;
+    UndefinedBytes &undefined;
+    AccessMap &map;
+};
+OnChip on_chip(Core &core, uint8_t space);
 
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
@@ -138,6 +158,7 @@ uint64_t run_gather_mask(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
+void run_nd2nz(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);
@@ -147,6 +168,8 @@ void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void task_type(Core &core, const vnpu_record &record);
+void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
 
