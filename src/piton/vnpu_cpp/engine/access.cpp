@@ -105,7 +105,7 @@ void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uin
 
 namespace {
 
-// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (on a vector core only; after the table of the vendor's page
+// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (AIV, the only cores whose scalar and vector units reach on-chip memory here; after the table of the vendor's page
 // on synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out.
 bool is_compiler_ordered(uint8_t from, uint8_t to) {
     if (from == VNPU_PIPE_S || to == VNPU_PIPE_S) return true;
@@ -192,7 +192,7 @@ void settle(Core &core, const vnpu_record &record, const Touch &touch, const Con
     // An edge inserted for an earlier conflict of this instruction may already cover this one.
     if (core.clocks.is_ordered(record.pipe, conflict.pipe, conflict.access.number)) return;
     const bool is_gm = touch.space == VNPU_SPACE_GM;
-    if (!is_gm && !core.is_cube() && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe))
+    if (!is_gm && core.launch.options.auto_sync && is_compiler_ordered(conflict.pipe, record.pipe))
         return insert_auto_sync(core, record, conflict.pipe, record.pipe);
     if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
         return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));

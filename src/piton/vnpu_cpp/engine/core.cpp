@@ -64,7 +64,10 @@ void Core::note(const vnpu_record &record, const std::string &kind, const std::s
 void Core::append(const TraceEntry &entry) {
     const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
-    budget_left -= static_cast<int64_t>(entry.cycles + entry.issue_cycles + transfer);
+    const uint64_t cost = entry.cycles + entry.issue_cycles + transfer;
+    budget_left -= static_cast<int64_t>(cost);
+    charged += cost;
+    clock.add(entry, entry.cycles + transfer);
     trace.push_back(entry);
 }
 

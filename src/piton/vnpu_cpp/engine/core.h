@@ -17,6 +17,7 @@
 #include "fibre.h"
 #include "hazard.h"
 #include "memory.h"
+#include "program_clock.h"
 #include "shadow.h"
 #include "shared.h"
 #include "timing.h"
@@ -114,7 +115,9 @@ struct Core {
     uint64_t reduced_sum = 0;  // bits of the last ReduceSum by count
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
-    int64_t budget_left;  // cycles, in program order
+    int64_t budget_left;   // cycles, in program order
+    uint64_t charged = 0;  // of the budget, by entries of the trace; the rest went to scalar code without any
+    ProgramClock clock;
     bool is_at_sync_all = false;
     Place last_sync_all;
     Place last_place;  // of the newest record, to say where a loop without end is
