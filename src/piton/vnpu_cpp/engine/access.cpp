@@ -105,8 +105,8 @@ void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uin
 
 namespace {
 
-// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (AIV, the only cores whose scalar and vector units reach on-chip memory here; after the table of the vendor's page
-// on synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out.
+// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (on a vector core, after the table of the vendor's page on
+// synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out, and so are cube cores, whose L1 neither reaches.
 bool is_compiler_ordered(uint8_t from, uint8_t to) {
     if (from == VNPU_PIPE_S || to == VNPU_PIPE_S) return true;
     return from == VNPU_PIPE_V && to == VNPU_PIPE_V;
