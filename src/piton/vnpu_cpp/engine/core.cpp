@@ -1,6 +1,8 @@
 #include "core.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace vnpu {
 
@@ -30,7 +32,9 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
     ub.resize(launch.limits.ub_bytes);
     std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
-    if (moves_data()) undefined.reset(ub.size());
+    if (!moves_data()) return;
+    undefined.reset(ub.size());
+    std::fill(std::begin(compared.is_undefined), std::end(compared.is_undefined), true);
 }
 
 OnChip on_chip(Core &core, uint8_t space) {

@@ -53,6 +53,7 @@ struct Launch {
     uint32_t core_kind = VNPU_CORE_AIV;  // as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
+    uint64_t printed_bytes = 0;
     Place first_auto_sync;
     bool is_cut = false;
     IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
@@ -84,6 +85,17 @@ struct L1Memory {
     AccessMap map;
 };
 
+// Value and index that a maximum or minimum over several repeats leaves in a register.
+struct BestOfRepeats {
+    uint64_t bits = 0;
+    uint64_t index = 0;
+};
+
+// Bit 48 of CTRL: 1 keeps infinities and NaNs of halves, 0 saturates them. The page of SetCtrlSpr gives 0 as the register's default; kernels start with 1
+// since the runtime's default mode is the one with infinities (page of ReduceDataBlock).
+constexpr uint64_t kCtrlKeepsInfinities = 1ull << 48;
+constexpr uint64_t kCtrlAtStart = kCtrlKeepsInfinities;
+
 struct PendingEvent {
     Prefix prefix;
     Place place;
@@ -112,7 +124,13 @@ struct Core {
     MaskState mask;
     AtomicState atomic;
     CompareRegister compared;
-    uint64_t reduced_sum = 0;  // bits of the last ReduceSum by count
+    uint64_t reduced_sum = 0;           // bits of the last ReduceSum by count
+    BestOfRepeats best;                 // of the last maximum or minimum over repeats
+    uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
+    uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    std::optional<uint16_t> deq_scale;  // a half
+    uint64_t ctrl = kCtrlAtStart;
+    uint64_t sys_workspace = 0;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;   // cycles, in program order
@@ -159,6 +177,12 @@ void run_gather(Core &core, const vnpu_record &record);
 void run_gather_blocks(Core &core, const vnpu_record &record);
 uint64_t run_gather_mask(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
+void run_sort32(Core &core, const vnpu_record &record);
+void run_mrg_sort(Core &core, const vnpu_record &record);
+void run_trans_5hd(Core &core, const vnpu_record &record);
+void run_transpose(Core &core, const vnpu_record &record);
+void set_addresses(Core &core, const vnpu_record &record);
+void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 void run_nd2nz(Core &core, const vnpu_record &record);

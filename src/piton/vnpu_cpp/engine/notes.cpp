@@ -61,6 +61,8 @@ Fault fault_of(const vnpu_record &record) {
                     {{"from", a}, {"to", b}}};
         case VNPU_FAULT_BAD_ARGUMENT:
             return {"bad_parameter", bad_argument(record), {{"argument", a}, {"value", scalar}}};
+        case VNPU_FAULT_ASSERTION:
+            return {"device_exception", std::string("the kernel's assertion failed: ") + reinterpret_cast<const char *>(record.src0.addr), {}};
         default:
             return {"protocol_violation", "an unknown fault number " + std::to_string(record.p[0]), {{"fault", record.p[0]}}};
     }

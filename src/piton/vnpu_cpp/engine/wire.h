@@ -21,7 +21,7 @@ namespace vnpu::wire {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire format is that of the machine");
 
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint32_t kMaxBody = 1u << 26;  // a copy allowance is some KiB; a log of many launches some MiB
 
 enum class Type : uint32_t {
@@ -40,7 +40,9 @@ enum class Type : uint32_t {
     HostCopyIn = 35,      // u64 address, text bytes
     HostCopyOut = 36,     // u64 address, u64 bytes -> text bytes
     HostCopyDevice = 37,  // u64 destination, u64 source, u64 bytes
-    HostNotice = 38,      // text cause, text message: the host library refused something; answered, so that it is in the log before the call can end
+    HostNotice = 38,      // text cause, text message, u64 offset in the submission's library (0: unknown): the host library refused something; answered, so
+                          // that it is in the log before the call can end
+    HostClock = 39,       // -> u64 cycles of the launches and device copies of this call
     // device -> parent, host
     Ready = 64,    // u32 version: the process is up
     Answer = 65,   // body as the request says

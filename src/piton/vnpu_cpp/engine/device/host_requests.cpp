@@ -92,10 +92,12 @@ std::string Server::answer_host_request(const wire::Frame &frame, wire::Reader &
             return "";
         }
         case Type::HostNotice: {
-            const std::string cause = in.text();
-            log_.add(cause, in.text());
+            const std::string cause = in.text(), message = in.text();
+            log_.add(cause, message, in.get<uint64_t>());
             return "";
         }
+        case Type::HostClock:
+            return wire::Writer().put(log_.total_cycles).body();
         default:
             throw std::runtime_error("the device knows no request " + std::to_string(static_cast<uint32_t>(frame.type)));
     }

@@ -24,6 +24,7 @@ struct LoggedLaunch {
 struct Notice {
     std::string cause;
     std::string message;
+    uint64_t code = 0;  // offset in the library of the host code that asked; 0 when unknown
 };
 
 struct Log {
@@ -40,7 +41,7 @@ struct Log {
     std::string engine_failure;  // ours, not the submission's: the parent cannot evaluate this call
 
     void add(LoggedLaunch launch);
-    void add(const std::string &cause, const std::string &message);
+    void add(const std::string &cause, const std::string &message, uint64_t code = 0);
     std::string json() const;
 };
 

@@ -150,9 +150,9 @@ private:
         flow.block = event.block;
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
+        flow.alone = alone_cycles(plan, is_read);
         flow.last_bytes = plan.hbm_bytes - plan.shared_bytes;
         flow.shared_bytes = plan.shared_bytes;
-        flow.alone = alone_cycles(plan, is_read);
         if (plan.l2_bytes != 0)
             bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
         else

@@ -24,7 +24,13 @@
 #define __vector__
 #pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next line */
 #define __cube__ const
-#define __mix__(...) _Pragma("GCC error \"__mix__ kernels are not supported by the virtual NPU yet; __vector__ and __cube__ kernels are\"")
+/* __mix__(cube cores, vector cores) of a block: (0, 1) and (1, 0) are kernels for one kind, with the scheduler that SyncAll and cross-core flags need. */
+#define __mix__(aic, aiv) PITON_MIX_##aic##_##aiv
+#define PITON_MIX_0_1
+#define PITON_MIX_1_0 __cube__
+#define PITON_NO_MIX _Pragma("GCC error \"__mix__ kernels with both kinds of core are not supported by the virtual NPU yet; __vector__ and __cube__ are\"")
+#define PITON_MIX_1_1 PITON_NO_MIX
+#define PITON_MIX_1_2 PITON_NO_MIX
 
 /* A launch header may have guessed this one as `void *` for the host compiler. */
 #undef GM_ADDR
