@@ -65,13 +65,15 @@ void Core::note(const vnpu_record &record, const std::string &kind, const std::s
     launch.reporter.finding(place_of(record), index, kind, message, std::move(numbers));
 }
 
+uint64_t Core::scalar_code() const { return launch.options.budget_cycles - static_cast<uint64_t>(budget_left) - charged; }
+
 void Core::append(const TraceEntry &entry) {
     const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
     const uint64_t cost = entry.cycles + entry.issue_cycles + transfer;
     budget_left -= static_cast<int64_t>(cost);
     charged += cost;
-    clock.add(entry, entry.cycles + transfer);
+    clock.add(entry, entry.cycles + transfer, scalar_code());
     trace.push_back(entry);
 }
 

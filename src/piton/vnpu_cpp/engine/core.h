@@ -134,7 +134,7 @@ struct Core {
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;   // cycles, in program order
-    uint64_t charged = 0;  // of the budget, by entries of the trace; the rest went to scalar code without any
+    uint64_t charged = 0;  // of the budget, by entries of the trace
     ProgramClock clock;
     bool is_at_sync_all = false;
     Place last_sync_all;
@@ -147,6 +147,7 @@ struct Core {
     void report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
     void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
+    uint64_t scalar_code() const;          // cycles of the budget that scalar code between the calls has taken
     bool moves_data() const { return !launch.options.timing_only; }
     bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };

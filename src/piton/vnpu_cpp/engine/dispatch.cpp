@@ -65,11 +65,10 @@ uint64_t capacity(const Core &core, uint32_t space) {
     }
 }
 
-// Ticks of the chip's system counter: the core's clock in program order and what scalar code took between the calls.
+// Ticks of the chip's system counter, from the core's clock in program order: the replay comes later and never feeds back.
 uint64_t system_cycle(const Core &core) {
     const ChipLimits &limits = core.launch.limits;
-    const uint64_t spent = core.launch.options.budget_cycles - static_cast<uint64_t>(core.budget_left);
-    const uint64_t now = core.clock.now() + (spent - core.charged);
+    const uint64_t now = core.clock.now(core.scalar_code());
     return static_cast<uint64_t>(static_cast<unsigned __int128>(now) * limits.system_cycle_hz / limits.clock_hz);
 }
 

@@ -4,7 +4,9 @@
 
 namespace vnpu {
 
-void ProgramClock::add(const TraceEntry &entry, uint64_t cycles) {
+void ProgramClock::add(const TraceEntry &entry, uint64_t cycles, uint64_t scalar_code) {
+    scalar_ = now(scalar_code);
+    scalar_code_ = scalar_code;
     switch (entry.kind) {
         case TraceKind::SetFlag:
             return set(entry);
@@ -13,7 +15,7 @@ void ProgramClock::add(const TraceEntry &entry, uint64_t cycles) {
         case TraceKind::SyncAll:
             return drain();
         case TraceKind::Barrier:
-            return entry.pipe == VNPU_PIPE_ALL ? drain() : issue(entry, 0);
+            return entry.pipe == VNPU_PIPE_ALL ? drain() : issue(entry, 1);
         default:
             return entry.pipe == VNPU_PIPE_S ? void(scalar_ += cycles) : issue(entry, cycles);
     }

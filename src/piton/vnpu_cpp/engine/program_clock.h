@@ -17,9 +17,9 @@ namespace vnpu {
 
 class ProgramClock {
 public:
-    // `cycles` of the entry, with what its bytes take.
-    void add(const TraceEntry &entry, uint64_t cycles);
-    uint64_t now() const { return scalar_; }  // of the scalar unit
+    // `cycles` of the entry, with what its bytes take; `scalar_code`: cycles that scalar code without entries has taken so far.
+    void add(const TraceEntry &entry, uint64_t cycles, uint64_t scalar_code);
+    uint64_t now(uint64_t scalar_code) const { return scalar_ + (scalar_code - scalar_code_); }  // of the scalar unit
 
 private:
     static constexpr uint32_t kPipes = 8, kEvents = 16;
@@ -38,6 +38,7 @@ private:
     uint64_t &ready_of(const TraceEntry &entry) { return ready_[entry.src_pipe % kPipes][entry.dst_pipe % kPipes][entry.event % kEvents]; }
 
     uint64_t scalar_ = 0;
+    uint64_t scalar_code_ = 0;  // the part of it that is in scalar_
     std::array<Pipe, kPipes> pipes_{};
     uint64_t ready_[kPipes][kPipes][kEvents] = {};  // of the last set of a flag; two sets in a row are a fault that is reported elsewhere
 };
