@@ -63,6 +63,9 @@ class ProcessResult:
     stdout: str
     stderr: str
     seconds: float
+    """Wall-clock time from its start to the reading of its end."""
+    cpu_s: float = 0.0
+    """Processor time, user and system, of the process and of the children it waited for; 0 where unknown."""
 
 
 class RunningProcess(Protocol):

@@ -168,6 +168,7 @@ class VnpuSession:
             copies=log.copies(),
             time=None if outcomes else measured(log, self._plan.clock_hz),
             findings=tuple(findings_of(log, self._plan.submission_root)),
+            simulation_s=log.launch_seconds,
         )
 
     def _judge(self, device: DeviceProcess, result: HostResult, uploaded: _Uploaded, call: CaseCall) -> list[Judged]:
