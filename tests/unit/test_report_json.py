@@ -52,7 +52,19 @@ PASSING = CaseResult(
     t_baseline=Anchor(kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0"),
     launches=(
         LaunchRecord(
-            kernel=HOSTILE, blocks=2, cycles=18, time_us=10.0, instructions=3, busy_cycles={"v": 9}, stall_cycles={"v": 1}, gm_read_bytes=8, gm_written_bytes=8
+            kernel=HOSTILE,
+            blocks=2,
+            cycles=18,
+            time_us=10.0,
+            instructions=3,
+            busy_cycles={"v": 9},
+            stall_cycles={"v": 1},
+            gm_read_bytes=8,
+            gm_written_bytes=8,
+            cores=2,
+            wait_cycles={"v": {"flag_mte2": 1, "launch": 26}},
+            lost_cycles={"v": {"bank_conflict": 3}},
+            hbm_bytes=16,
         ),
     ),
     copies=CopyLog(host_to_device_bytes=4),
@@ -154,6 +166,20 @@ def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -
     assert "trials" not in once.canonical_result()
     assert once.canonical_digest() != REPORT.result_digest
     assert "second_checks" not in once.canonical_result()["operators"][0]["cases"][0]
+
+
+def test_a_report_without_reasons_of_waits_keeps_the_digest_it_had_before_there_were_any() -> None:
+    case = REPORT.operators[0].cases[0]
+    plain = case.launches[0].model_copy(update={"cores": 0, "wait_cycles": {}, "lost_cycles": {}, "hbm_bytes": None})
+    older = REPORT.operators[0].model_copy(update={"cases": (case.model_copy(update={"launches": (plain,)}),)})
+    (record,) = REPORT.model_copy(update={"operators": (older,)}).canonical_result()["operators"][0]["cases"][0]["launches"]
+    assert set(LaunchRecord.model_fields) - set(record) == {"cores", "wait_cycles", "lost_cycles", "hbm_bytes"}
+    assert set(REPORT.canonical_result()["operators"][0]["cases"][0]["launches"][0]) == set(LaunchRecord.model_fields)
+
+
+def test_terminal_and_markdown_say_where_the_time_of_a_case_went() -> None:
+    for render in (terminal_text, markdown_text):
+        assert "launch bound: blocks start and end during 72 % of 10.00 us, 0 GB/s" in render(REPORT)
 
 
 def test_every_rendering_says_that_there_were_two_trials() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from piton.anchors.elementwise import exp_convention, exp_silicon, gelu_convention, gelu_silicon
+from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_convention, softmax_silicon
 from piton.anchors.work import Work, unit_times_us
 from piton.core.case import Case
 from piton.core.hardware import Hardware, Peaks
@@ -17,11 +19,12 @@ Block = Literal["silicon", "convention"]
 _FORMULAS = {
     "exp": {"convention": exp_convention, "silicon": exp_silicon},
     "gelu": {"convention": gelu_convention, "silicon": gelu_silicon},
+    "rms_norm": {"convention": rms_norm_convention, "silicon": rms_norm_silicon},
+    "softmax": {"convention": softmax_convention, "silicon": softmax_silicon},
 }
 
-
-_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}}
-"""What a formula reads; an operator of another suite may share the name and not the meaning."""
+_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}, "rms_norm": {"epsilon"}, "softmax": {"dim"}}
+"""The operator's attributes; an operator of another suite may share the name and not the meaning."""
 
 
 def has_formula(operator: Operator) -> bool:
@@ -34,20 +37,44 @@ def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "sil
 
     `unit_times_us` has one entry per unit (mte2, mte3, vector, cube) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
     """
-    if not has_formula(operator):
+    best = min(candidates(operator, case, hardware, block), key=lambda candidate: candidate.time_us, default=None)
+    if best is None:
         return None
-    peaks = hardware.silicon if block == "silicon" else hardware.convention
-    candidates = [(work, _times(work, peaks)) for work in _FORMULAS[operator.name][block](case)]
-    work, times = min(candidates, key=lambda item: max(item[1].values()))
-    limiting = max(times, key=lambda unit: times[unit])
     return Anchor(
         kind=AnchorKind.T_HW,
-        value_us=times[limiting],
+        value_us=best.time_us,
         provenance=Provenance.MODELLED,
-        method=f"{block} peaks of {hardware.name}, {operator.name} as {work.choice}",
-        limiting_unit=limiting,
-        unit_times_us=times,
+        method=f"{block} peaks of {hardware.name}, {operator.name} as {best.work.choice}",
+        limiting_unit=best.limiting_unit,
+        unit_times_us=best.unit_times_us,
     )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One implementation choice with the time of each unit."""
+
+    work: Work
+    unit_times_us: dict[str, float]
+    """mte2, mte3, vector, cube, and `floor`."""
+
+    @property
+    def limiting_unit(self) -> str:
+        """The unit that takes longest."""
+        return max(self.unit_times_us, key=lambda unit: self.unit_times_us[unit])
+
+    @property
+    def time_us(self) -> float:
+        """What the limiting unit takes."""
+        return self.unit_times_us[self.limiting_unit]
+
+
+def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
+    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one."""
+    if not has_formula(operator):
+        return ()
+    peaks = hardware.silicon if block == "silicon" else hardware.convention
+    return tuple(Candidate(work, _times(work, peaks)) for work in _FORMULAS[operator.name][block](case))
 
 
 def _times(work: Work, peaks: Peaks) -> dict[str, float]:

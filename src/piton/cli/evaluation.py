@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +17,13 @@ from rich.console import Console
 from piton.cli.live import LiveView
 from piton.core.errors import UsageError
 from piton.core.report import Report
-from piton.core.verdict import Cause, Verdict
+from piton.core.verdict import LEFT_OUT, Cause, Verdict
+from piton.core.visible import visible
+from piton.evaluate.failures import FOLDER as FAILURES
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import check_request, evaluate
-from piton.evaluate.policy import EvaluationRequest, PrecisionProfile
+from piton.evaluate.policy import Bounds, EvaluationRequest, PrecisionProfile
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
 from piton.report.json_file import report_text, write_report, write_text
@@ -37,7 +41,11 @@ class EvaluationOptions:
     suite: str
     target: str
     operators: tuple[str, ...]
+    levels: tuple[int, ...]
     cases: tuple[str, ...]
+    max_elements: int | None
+    is_fast: bool
+    keeps_failures: bool
     jobs: int
     out: str
     is_trusted: bool
@@ -45,14 +53,23 @@ class EvaluationOptions:
     trials: int
     profile: str
     auto_sync: bool | None
+    host_deadline_s: float
     prints_json: bool
     is_resumed: bool
     overwrites: bool
 
 
 def run_evaluation(options: EvaluationOptions) -> int:
-    """Evaluate and return the exit status."""
+    """Evaluate and return the exit status; stopped before there is a report, it says how to go on."""
     run_dir = prepare_run_dir(options)
+    try:
+        return _run(options, run_dir)
+    except KeyboardInterrupt:
+        say_stopped(Console(stderr=True), run_dir)
+        return _INTERRUPTED
+
+
+def _run(options: EvaluationOptions, run_dir: Path) -> int:
     request = _request(options, run_dir)
     if options.overwrites:
         _replace(request)
@@ -66,12 +83,38 @@ def run_evaluation(options: EvaluationOptions) -> int:
     else:
         console.print(render_terminal(report))
     console.print(f"report: {run_dir / REPORT} and {run_dir / HTML}", soft_wrap=True, highlight=False)
-    return exit_status(report)
+    if (run_dir / FAILURES).is_dir():
+        console.print(f"failures: {run_dir / FAILURES}, each with tensors and rerun.sh", soft_wrap=True, highlight=False)
+    status = exit_status(report)
+    if status == _INTERRUPTED:
+        say_stopped(console, run_dir)
+    return status
+
+
+def say_stopped(console: Console, run_dir: Path) -> None:
+    """Tell how to go on with a run that was stopped."""
+    if (run_dir / JOURNAL).is_file():
+        text = f"piton: stopped; finished cases are kept, go on with --resume: {resume_command(sys.argv[1:], run_dir)}"
+    else:
+        text = "piton: stopped before anything was done; give the same command again"
+    console.print(visible(text), soft_wrap=True, highlight=False, markup=False)
+
+
+def resume_command(arguments: Sequence[str], run_dir: Path) -> str:
+    """The command that goes on with the run in `run_dir`, from the arguments that started it."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--out":
+            next(words, None)
+        elif word not in ("--overwrite", "--resume") and not word.startswith("--out="):
+            kept.append(word)
+    return shlex.join(["piton", *kept, "--out", str(run_dir), "--resume"])
 
 
 def exit_status(report: Report) -> int:
     """0 when every case that was asked for passed, 130 when the run was stopped, 1 otherwise."""
-    cases = [case for item in report.operators for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+    cases = [case for item in report.operators for case in item.cases if case.outcome.cause not in LEFT_OUT]
     if any(case.outcome.cause is Cause.INTERRUPTED for case in cases):
         return _INTERRUPTED
     return _ALL_PASSED if cases and all(case.outcome.verdict is Verdict.PASSED for case in cases) else _SOME_FAILED
@@ -107,7 +150,7 @@ def _clear(run_dir: Path) -> None:
     check_unused(run_dir / JOURNAL)
     for name in (JOURNAL, REPORT, HTML):
         (run_dir / name).unlink(missing_ok=True)
-    for name in ("submission", "build", "baseline"):
+    for name in ("submission", "build", "baseline", FAILURES):
         shutil.rmtree(run_dir / name, ignore_errors=True)
 
 
@@ -126,7 +169,11 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         suite=options.suite,
         target=options.target,
         operators=options.operators,
+        levels=options.levels,
         cases=options.cases,
+        max_elements=options.max_elements,
+        is_fast=options.is_fast,
+        keeps_failures=options.keeps_failures,
         jobs=options.jobs,
         seed=options.seed,
         trials=options.trials,
@@ -134,6 +181,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         auto_sync=options.auto_sync,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
+        bounds=Bounds(host_deadline_s=options.host_deadline_s),
     )
 
 

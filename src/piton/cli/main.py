@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import signal
 import sys
 from collections.abc import Callable
 from typing import Annotated, NoReturn
@@ -12,6 +11,8 @@ from typing import Annotated, NoReturn
 import typer
 
 import piton
+from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
+from piton.cli.start import stop_at_once, stops_raised
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
 
@@ -23,14 +24,21 @@ _IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDI
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 
+suite_app = typer.Typer(no_args_is_help=True, help="Look into suites.")
+app.add_typer(suite_app, name="suite")
+
 
 @app.command("eval")
 def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     submission: Annotated[str, typer.Argument(help="Folder of the submission (direct-launch layout).")],
-    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder in the published layout.")] = "piton",
-    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.")] = "ascend910b2-sim",
-    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.")] = None,
-    case: Annotated[list[str] | None, typer.Option(help="Only this case (`3` or `exp/3`); may be repeated. The others are listed as not run.")] = None,
+    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)] = "piton",
+    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.", autocompletion=complete_target)] = "ascend910b2-sim",
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
+    level: Annotated[list[int] | None, typer.Option(help="Only operators of this level; may be repeated. With --op: those in both.")] = None,
+    case: Annotated[list[str] | None, typer.Option(help="Of these operators, only this case (`3` or `exp/3`); may be repeated.")] = None,
+    max_elements: Annotated[int | None, typer.Option(min=1, help="Of these cases, only those whose inputs together have at most this many elements.")] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Of what is left, three telling cases per operator. Cases left out are listed as not run.")] = False,
+    keep_failures: Annotated[bool, typer.Option("--keep-failures", help="Write tensors and a rerun script of each failed case to failures/.")] = False,
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
     trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
@@ -38,11 +46,16 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
+    host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
 ) -> None:
-    """Build, run, check, time and score a submission."""
+    """Build, run, check, time and score a submission.
+
+    Filters narrow one after the other: --op and --level choose operators, --case chooses among their cases, --max-elements drops large ones of these, --fast
+    takes three telling ones per operator of what is left. A report of part of a suite does not rank; --resume without the filters runs the rest.
+    """
     from piton.cli.evaluation import EvaluationOptions, run_evaluation
 
     options = EvaluationOptions(
@@ -50,7 +63,11 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         suite=suite,
         target=target,
         operators=tuple(op or ()),
+        levels=tuple(level or ()),
         cases=tuple(case or ()),
+        max_elements=max_elements,
+        is_fast=fast,
+        keeps_failures=keep_failures,
         jobs=jobs,
         out=out,
         is_trusted=trust,
@@ -58,6 +75,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         trials=trials,
         profile=profile,
         auto_sync=auto_sync,
+        host_deadline_s=host_deadline,
         prints_json=as_json,
         is_resumed=resume,
         overwrites=overwrite,
@@ -75,7 +93,50 @@ def report_command(
     """Show a report again, scored anew; needs no device."""
     from piton.cli.reporting import show_report
 
-    raise typer.Exit(show_report(run, html=html, markdown=markdown, as_json=as_json))
+    raise typer.Exit(_until_stopped(lambda: show_report(run, html=html, markdown=markdown, as_json=as_json)))
+
+
+@suite_app.command("list")
+def suite_list_command(
+    suite: Annotated[list[str] | None, typer.Argument(help="Suites by name or folder; by default all of Piton's.", autocompletion=complete_suite)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List suites: version, operators per level, cases."""
+    from piton.cli.suites import list_suites
+
+    raise typer.Exit(_until_stopped(lambda: list_suites(suite or (), as_json=as_json)))
+
+
+@suite_app.command("show")
+def suite_show_command(
+    suite: Annotated[str, typer.Argument(help="A suite by name or folder, or an operator of Piton's.", autocompletion=complete_suite_or_operator)] = "",
+    operator: Annotated[str, typer.Argument(help="Only this operator, with its cases.", autocompletion=complete_operator)] = "",
+    case: Annotated[list[str] | None, typer.Option(help="Only this case of the operator, in full; may be repeated.")] = None,
+    target: Annotated[str, typer.Option(help="Whose anchors are shown.", autocompletion=complete_target)] = "ascend910b2-sim",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the operators of a suite, or one operator: signature, text, thresholds, cases, anchors. Nothing of the suite is run."""
+    from piton.cli.suites import ShowOptions, show_suite
+
+    options = ShowOptions(suite=suite, operator=operator, cases=tuple(case or ()), target=target, prints_json=as_json)
+    raise typer.Exit(_until_stopped(lambda: show_suite(options)))
+
+
+@app.command("hap")
+def hap_command(  # noqa: PLR0913 - one parameter per option of the command
+    operator: Annotated[str, typer.Argument(help="Operator of the suite.", autocompletion=complete_operator)],
+    case: Annotated[list[str] | None, typer.Option(help="Only this case (one alone is shown in full); may be repeated.")] = None,
+    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder.", autocompletion=complete_suite)] = "piton",
+    target: Annotated[str, typer.Option(help="Target whose anchors count; by default ascend910b2-sim.", autocompletion=complete_target)] = "",
+    hardware: Annotated[str, typer.Option(help="A chip by name or YAML file instead of a target.", autocompletion=complete_hardware)] = "",
+    time_us: Annotated[float | None, typer.Option("--time-us", min=1e-6, max=1e12, help="Time of a kernel: show its HAP and points.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain the anchors of an operator's cases: the work, each unit's time, what binds, T_HW, T_baseline, HAP for a time."""
+    from piton.cli.anchors import HapOptions, show_anchors
+
+    options = HapOptions(operator=operator, cases=tuple(case or ()), suite=suite, target=target, hardware=hardware, time_us=time_us, prints_json=as_json)
+    raise typer.Exit(_until_stopped(lambda: show_anchors(options)))
 
 
 @app.command("doctor")
@@ -83,7 +144,7 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
     """Say what this machine has and lacks, and how to get what is missing."""
     from piton.cli.doctor import run_doctor
 
-    raise typer.Exit(run_doctor(as_json=as_json))
+    raise typer.Exit(_until_stopped(lambda: run_doctor(as_json=as_json)))
 
 
 @app.command("schema", hidden=True)
@@ -106,17 +167,16 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_version, 
 
 
 def _until_stopped(work: Callable[[], int]) -> int:
-    """The exit status of `work`. Here and not in `run`, since the command framework ends the program without a word for Ctrl-C."""
+    """The exit status of `work`, which may clean up when it is stopped.
+
+    Here and not in `run`, since the command framework ends the program without a word for Ctrl-C.
+    """
     try:
-        return work()
+        with stops_raised():
+            return work()
     except KeyboardInterrupt:
-        typer.echo("piton: stopped; finished cases are kept, go on with --resume", err=True)
+        typer.echo("piton: stopped", err=True)
         return INTERRUPTED
-
-
-def _stop(number: int, frame: object) -> None:
-    del number, frame
-    raise KeyboardInterrupt
 
 
 def _write_what_fits() -> None:
@@ -140,15 +200,12 @@ def as_piton_error(error: OSError) -> PitonError | None:
 
 def run() -> None:
     """Entry point: a PitonError is a message and its exit status, never a traceback."""
-    signal.signal(signal.SIGTERM, _stop)
+    stop_at_once()
     _write_what_fits()
     try:
         app()
     except PitonError as error:
         _end(error)
-    except KeyboardInterrupt:
-        typer.echo("piton: stopped", err=True)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(FAILED)

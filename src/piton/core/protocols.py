@@ -33,6 +33,11 @@ class Limits:
     file_bytes: int = 4 << 30
     processes: int = 64
     output_bytes: int = 1 << 20
+    """Bytes kept of each output stream; the rest is dropped."""
+    flood_bytes: int = 64 << 20
+    """A job that prints more than this on one stream is ended."""
+    may_start_processes: bool = True
+    """False: only threads; forking or starting a program ends the job with SIGSYS, where the machine can enforce it."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class ProcessResult:
     """Wall-clock time from its start to the reading of its end."""
     cpu_s: float = 0.0
     """Processor time, user and system, of the process and of the children it waited for; 0 where unknown."""
+    is_flooded: bool = False
+    """It was ended because it printed more than `Limits.flood_bytes`."""
 
 
 class RunningProcess(Protocol):
@@ -132,6 +139,10 @@ class Toolchain(Protocol):
 
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
         """Build one operator; a failure of the submission is in `Build.outcome`."""
+        ...
+
+    def key(self, submission: Submission, operator: Operator, scratch_dir: str) -> str:
+        """`Build.key` of what `build` would make, found without building; empty when the submission has no sources of the operator."""
         ...
 
 

@@ -155,7 +155,7 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What only a second trial has is left out where there was none, so that a report from before there were two still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -165,6 +165,8 @@ class Report(Frozen):
                 case.pop("wall_s")
                 if not case["second_checks"]:
                     case.pop("second_checks")
+                for launch in case["launches"]:
+                    _drop_absent(launch)
         if self.trials == 1:
             data.pop("trials")
         return data
@@ -172,3 +174,10 @@ class Report(Frozen):
     def canonical_digest(self) -> str:
         """SHA-256 of the canonical result."""
         return digest(self.canonical_result())
+
+
+def _drop_absent(launch: dict[str, object]) -> None:
+    """Remove the fields that records of launches did not always have."""
+    for name, absent in (("cores", 0), ("wait_cycles", {}), ("lost_cycles", {}), ("hbm_bytes", None)):
+        if launch[name] == absent:
+            launch.pop(name)

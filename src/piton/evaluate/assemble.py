@@ -98,13 +98,8 @@ def _missing_case(operator: Operator, case: Case, build: Build, selection: Selec
 def _why_missing(case: Case, build: Build, selection: Selection) -> Outcome:
     if build.outcome is not None and build.outcome.verdict is not Verdict.PASSED:
         return build.outcome
-    if not selection.has(case):
-        return outcome(Cause.FILTERED_OUT, "left out by --case")
-    return outcome(Cause.INTERRUPTED, "the run was stopped before this case")
+    return selection.why_not(case) or outcome(Cause.INTERRUPTED, "the run was stopped before this case")
 
 
 def _findings(selection: Selection) -> tuple[Finding, ...]:
-    if not selection.left_out:
-        return ()
-    names = ", ".join(selection.left_out)
-    return (Finding(kind=FindingKind.OTHER, message=f"{len(selection.left_out)} operators of the suite were left out by --op: {names}"),)
+    return tuple(Finding(kind=FindingKind.OTHER, message=text) for text in selection.remarks)

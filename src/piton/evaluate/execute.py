@@ -22,6 +22,7 @@ from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
 from piton.evaluate.check import Expectation, check_outputs
+from piton.evaluate.failures import CallTensors, FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
@@ -54,6 +55,8 @@ class Evaluation:
     guard: MemoryGuard
     finished: Callable[[CaseTask, CaseResult], None]
     """Takes a finished case (journal, events)."""
+    failures: FailureKeeper | None = None
+    """Writes reproducers of failed cases; None when none are asked for."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class CaseLane:
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}))
+        if self._shared.failures is not None:
+            self._shared.failures.keep_result(result)  # before the journal has the case: a finished failure has its reproducer
         self._shared.finished(task, result)
         return result
 
@@ -134,6 +139,8 @@ class CaseLane:
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             execution = self._open(task).call(case_call(task, trial.data, anchors, shared))
             checks, failures = _check(task, trial, execution, shared)
+            if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
+                shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
         return TrialResult(replace(execution, outputs=()), tuple(checks), (*execution.outcomes, *failures))
 
     def _void(self, task: CaseTask, reason: str) -> CaseResult:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore, ValueStore
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
+from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
@@ -63,24 +64,31 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     environment = describe_environment(runner.isolation, request.jobs)
     place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
     subject = load(request, target)
-    prepare_target(place)
-    with open_journal(subject) as journal:
+    check_target(target)
+    with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+        prepare_target(place)
         builds = build_all(place, subject)
-        tasks, finished = plan(subject, builds, journal)
+        failures = make_keeper(place, subject, builds)
+        tasks, finished = plan(subject, builds, journal, failures)
         place.events(announce(subject, tasks, finished))
-        finished |= run_tasks(place, subject, journal, tasks)
+        finished |= run_tasks(place, subject, journal, tasks, failures)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     return assemble_report(subject, builds, finished, environment)
 
 
 def open_target(request: EvaluationRequest, events: Events) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
-    if request.target == NULL:
+    return named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+
+
+def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> Target:
+    """The target `name`; `progress` hears of what takes long. Raises UsageError for one that Piton does not have."""
+    if name == NULL:
         return NullTarget()
     from piton.targets.registry import hardware_name, resolve_target
 
-    hardware = load_hardware(hardware_name(request.target))
-    return resolve_target(request.target, hardware, flat_table(hardware), request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+    hardware = load_hardware(hardware_name(name))
+    return resolve_target(name, hardware, flat_table(hardware), cache_dir, progress)
 
 
 def load(request: EvaluationRequest, target: Target) -> Subject:
@@ -110,7 +118,6 @@ def check_target(target: Target) -> None:
 def prepare_target(place: Workplace) -> None:
     """Build what is the target's own. Raises TargetUnavailableError when this machine lacks something for it."""
     target = place.target
-    check_target(target)
     place.events(StageStarted(stage="target", subject=target.name))
     target.toolchain.prepare(place.runner)
     place.events(StageFinished(stage="target", subject=target.name))
@@ -137,8 +144,22 @@ def build_all(place: Workplace, subject: Subject) -> dict[str, Build]:
     return {member.operator.name: build_operator(place, submission, member.operator, refusals) for member in subject.selection.members}
 
 
-def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal) -> tuple[list[CaseTask], Finished]:
-    """Split the selected cases of built operators into those to run and those that the journal already has."""
+def make_keeper(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> FailureKeeper | None:
+    """The keeper of reproducers, with those of failed builds written already; None when none are asked for."""
+    if not subject.request.keeps_failures:
+        return None
+    failures = FailureKeeper(place.run_dir, subject.request, subject.submission, place.events)
+    for build in builds.values():
+        if build.outcome is not None:
+            failures.keep_build(build)
+    return failures
+
+
+def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, failures: FailureKeeper | None) -> tuple[list[CaseTask], Finished]:
+    """Split the selected cases of built operators into those to run and those that the journal already has.
+
+    A failed case whose reproducer is asked for and not there runs again: its outputs are in no journal.
+    """
     finished: Finished = {}
     tasks: list[CaseTask] = []
     for operator, case in ((member.operator, case) for member in subject.selection.members for case in member.cases):
@@ -147,7 +168,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal) -> tup
             continue
         key = digest([build.key, operator.name, case.digest()])
         done = journal.find(key)
-        if done is not None:
+        if done is not None and (failures is None or not failures.lacks(done)):
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
@@ -166,7 +187,7 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
     )
 
 
-def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask]) -> Finished:
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], failures: FailureKeeper | None) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
     def keep(task: CaseTask, result: CaseResult) -> None:
@@ -174,7 +195,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         place.events(CaseFinished(result))
 
     with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
-        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep)
+        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, failures)
         results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:

@@ -31,6 +31,8 @@ class Bounds(Frozen):
     """Size of the golden cache on disk; the oldest entries go first."""
     memory_share: float = 0.8
     """Share of the available memory that running cases and golden runs may be estimated to need together."""
+    failure_bytes: int = 2 << 30
+    """Most bytes of tensors that the reproducers of one run take; further ones come without tensors and say so."""
     build_bytes: int = 1 << 30
     """Least free disk space for builds; `piton doctor` asks for the same."""
 
@@ -49,8 +51,16 @@ class EvaluationRequest(Frozen):
     target: str = "ascend910b2-sim"
     operators: tuple[str, ...] = ()
     """Only these operators; empty means all of the suite."""
+    levels: tuple[int, ...] = ()
+    """Only operators of these levels; empty means all. With `operators` as well, an operator has to be in both."""
     cases: tuple[str, ...] = ()
     """Only these cases, as `id` or `operator/id`; the others are listed as not run."""
+    max_elements: int | None = Field(default=None, ge=1)
+    """Cases whose inputs together have more elements than this are listed as not run (`too_large`)."""
+    is_fast: bool = False
+    """Only the three telling cases of each operator, out of those that the other filters left (`evaluate.telling`)."""
+    keeps_failures: bool = False
+    """Write a reproducer of every failed case to the run folder (`evaluate.failures`)."""
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""

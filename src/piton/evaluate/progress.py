@@ -68,13 +68,20 @@ class CaseFinished:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """Something that the user should know and that changes no result."""
+
+    message: str
+
+
+@dataclass(frozen=True)
 class Interrupted:
     """The run was asked to stop; what is finished stays in the journal."""
 
     remaining: int
 
 
-Event = Planned | StageStarted | StageProgress | StageFinished | CaseStarted | CaseFinished | Interrupted
+Event = Planned | StageStarted | StageProgress | StageFinished | CaseStarted | CaseFinished | Notice | Interrupted
 Events = Callable[[Event], None]
 
 

@@ -1,14 +1,26 @@
-"""Which operators and cases of a suite a request asks for."""
+"""Which operators and cases of a suite a request asks for.
+
+Filters narrow one after the other, each working on what the one before it left:
+1. operators and levels: an operator runs when it is in both (a filter that was not given lets all through); the others are not in the report
+2. cases: `id` (of every operator that has it) or `operator/id`
+3. max_elements: the inputs of a case together
+4. is_fast: the telling cases of each operator, out of what is left (`evaluate.telling`)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from piton.core.case import Case
 from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
+from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.telling import telling_cases
+
+_FILTERED = "left out by --case"
+_NOT_TELLING = "left out by --fast"
 
 
 @dataclass(frozen=True)
@@ -18,23 +30,106 @@ class Selection:
     members: tuple[SuiteOperator, ...]
     left_out: tuple[str, ...]
     """Operators of the suite that are not in the report."""
-    cases: tuple[str, ...] = ()
-    """The filter of the request; empty lets every case run."""
+    dropped: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
+    """Why a case does not run, by operator and case id."""
+    remarks: tuple[str, ...] = ()
+    """What a reader has to know about the choice, for the report's findings."""
 
     def has(self, case: Case) -> bool:
         """True when `case` is to be run."""
-        return not self.cases or case.id in self.cases or f"{case.operator}/{case.id}" in self.cases
+        return self.why_not(case) is None
+
+    def why_not(self, case: Case) -> Outcome | None:
+        """Why `case` is not run, or None for one that is."""
+        return self.dropped.get((case.operator, case.id))
 
 
 def select(suite: Suite, request: EvaluationRequest) -> Selection:
-    """Apply the filters of the request. Raises UsageError for a name that the suite does not have, or when nothing is left."""
-    names = [member.operator.name for member in suite.members]
-    _refuse_unknown(request.operators, names, "operator", suite.name)
-    wanted = request.operators or tuple(names)
-    members = tuple(member for member in suite.members if member.operator.name in wanted)
+    """Apply the filters of the request. Raises UsageError for a name or level that the suite does not have, or when nothing is left."""
+    members = _members(suite, request)
+    names = {member.operator.name for member in members}
+    left_out = tuple(member.operator.name for member in suite.members if member.operator.name not in names)
     known = [name for member in members for case in member.cases for name in (case.id, f"{member.operator.name}/{case.id}")]
     _refuse_unknown(request.cases, known, "case", suite.name)
-    return Selection(members, tuple(name for name in names if name not in wanted), request.cases)
+    dropped = _dropped(members, request)
+    return Selection(members, left_out, dropped, tuple(_remarks(members, left_out, dropped, request)))
+
+
+def _members(suite: Suite, request: EvaluationRequest) -> tuple[SuiteOperator, ...]:
+    _refuse_unknown(request.operators, [member.operator.name for member in suite.members], "operator", suite.name)
+    _refuse_unknown([str(level) for level in request.levels], sorted({str(member.operator.level) for member in suite.members}), "level", suite.name)
+    found = tuple(member for member in suite.members if _is_wanted(member, request))
+    if not found:
+        levels = ", ".join(f"{member.operator.name} is level {member.operator.level}" for member in suite.members if member.operator.name in request.operators)
+        raise UsageError("no operator is left", expected="operators of the levels asked for", found=levels, action="check --op and --level")
+    return found
+
+
+def _is_wanted(member: SuiteOperator, request: EvaluationRequest) -> bool:
+    return (not request.operators or member.operator.name in request.operators) and (not request.levels or member.operator.level in request.levels)
+
+
+def _dropped(members: Sequence[SuiteOperator], request: EvaluationRequest) -> dict[tuple[str, str], Outcome]:
+    """Why each case that does not run does not. Raises UsageError when none is left."""
+    dropped: dict[tuple[str, str], Outcome] = {}
+    for why_not in (_by_name(request), _by_size(request)):
+        for case in _cases(members, dropped):
+            reason = why_not(case)
+            if reason is not None:
+                dropped[case.operator, case.id] = reason
+    _refuse_nothing(members, dropped, request)
+    for member in members if request.is_fast else ():
+        left = _cases((member,), dropped)
+        telling = telling_cases(left)
+        dropped |= {(case.operator, case.id): outcome(Cause.FILTERED_OUT, _NOT_TELLING) for case in left if case not in telling}
+    return dropped
+
+
+def _cases(members: Sequence[SuiteOperator], dropped: Mapping[tuple[str, str], Outcome]) -> list[Case]:
+    return [case for member in members for case in member.cases if (case.operator, case.id) not in dropped]
+
+
+def _by_name(request: EvaluationRequest) -> Callable[[Case], Outcome | None]:
+    wanted = set(request.cases)
+
+    def why_not(case: Case) -> Outcome | None:
+        is_wanted = not wanted or case.id in wanted or f"{case.operator}/{case.id}" in wanted
+        return None if is_wanted else outcome(Cause.FILTERED_OUT, _FILTERED)
+
+    return why_not
+
+
+def _by_size(request: EvaluationRequest) -> Callable[[Case], Outcome | None]:
+    limit = request.max_elements
+
+    def why_not(case: Case) -> Outcome | None:
+        if limit is None or case.elements <= limit:
+            return None
+        return outcome(Cause.TOO_LARGE, f"{case.elements} elements, --max-elements allows {limit}", elements=case.elements, max_elements=limit)
+
+    return why_not
+
+
+def _refuse_nothing(members: Sequence[SuiteOperator], dropped: Mapping[tuple[str, str], Outcome], request: EvaluationRequest) -> None:
+    if _cases(members, dropped):
+        return
+    named = [case for member in members for case in member.cases if dropped[case.operator, case.id].cause is Cause.TOO_LARGE]
+    least = min((case.elements for case in named), default=0)
+    raise UsageError("no case is left", expected=f"--max-elements of at least {least}", found=str(request.max_elements), action="raise it, or leave it out")
+
+
+def _remarks(members: Sequence[SuiteOperator], left_out: Sequence[str], dropped: Mapping[tuple[str, str], Outcome], request: EvaluationRequest) -> list[str]:
+    remarks: list[str] = []
+    if left_out:
+        filters = " and ".join(name for name, given in (("--op", request.operators), ("--level", request.levels)) if given)
+        remarks.append(f"{len(left_out)} operators of the suite were left out by {filters}: {', '.join(left_out)}")
+    too_large = [f"{name}/{case_id}" for (name, case_id), why in dropped.items() if why.cause is Cause.TOO_LARGE]
+    if too_large:
+        remarks.append(f"{len(too_large)} cases have more than {request.max_elements} elements and were not run (--max-elements): {', '.join(too_large)}")
+    if request.is_fast:
+        chosen = ", ".join(f"{case.operator}/{case.id}" for case in _cases(members, dropped))
+        remarks.append(f"partial: --fast ran only the telling cases of each operator ({chosen}); such a report does not rank")
+    return remarks
 
 
 def _refuse_unknown(wanted: Sequence[str], known: Sequence[str], what: str, suite: str) -> None:

@@ -14,7 +14,7 @@ from piton.core.measurement import Anchor
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
 from piton.evaluate.arguments import all_attributes
-from piton.evaluate.baselines import SimulatedBaselines
+from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines
 from piton.evaluate.policy import Bounds
 
 Quoted = Mapping[tuple[str, str], QuotedAnchors]
@@ -33,7 +33,9 @@ class CaseAnchors:
 class AnchorBook:
     """Answers for one hardware, suite and score profile."""
 
-    def __init__(self, hardware: Hardware, profile: ScoreProfile, quoted: Quoted, baselines: SimulatedBaselines | None, bounds: Bounds) -> None:
+    def __init__(
+        self, hardware: Hardware, profile: ScoreProfile, quoted: Quoted, baselines: SimulatedBaselines | KnownBaselines | None, bounds: Bounds
+    ) -> None:
         self._hardware = hardware
         self._profile = profile
         self._quoted = quoted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
-from piton.report.rows import Columns, columns, failures, findings, headers, listed, row, score_text, trials_text
+from piton.report.rows import Columns, bottlenecks, columns, failures, findings, headers, listed, row, score_text, trials_text
 
 
 def markdown_text(report: Report) -> str:
@@ -48,6 +48,8 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[str]:
     for failure in failures(item):
         parts = [failure.title, failure.place, failure.message, failure.numbers, *failure.worst]
         yield f"- case {failure.case_id}: " + _safe("; ".join(part for part in parts if part))
+    for case_id, sentence in bottlenecks(item):
+        yield f"- case {case_id}: {_safe(sentence)}"
     for cases, text in findings(item):
         yield f"- finding ({cases}): {_safe(text)}"
 

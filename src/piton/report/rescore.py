@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from piton.core.finding import Finding, FindingKind
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import BASELINE_FLOOR_RATIO, CasePoints, ScoreProfile, hap, operator_score
-from piton.core.verdict import Cause, Verdict
+from piton.core.verdict import LEFT_OUT, Cause, Verdict
 
 SCORING_FINDINGS = frozenset({FindingKind.TIME_BELOW_T_HW, FindingKind.BASELINE_RAISED, FindingKind.NO_ANCHOR, FindingKind.RELAXED_PASS})
 """Findings that scoring makes; they are made anew each time."""
-_UNFINISHED = frozenset({Cause.FILTERED_OUT, Cause.INTERRUPTED})
+_UNFINISHED = LEFT_OUT | {Cause.INTERRUPTED}
 
 
 def score_report(report: Report) -> Report:

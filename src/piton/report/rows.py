@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import CaseResult, OperatorResult, OutputCheck, Report
-from piton.core.verdict import PASSED, Cause, Outcome, Place, Verdict
+from piton.core.verdict import LEFT_OUT, PASSED, Cause, Outcome, Place, Verdict
+from piton.report.bottleneck import bottleneck
 
 NONE = "–"
 
@@ -127,14 +128,15 @@ def failures(item: OperatorResult) -> list[Failure]:
 
 def listed(item: OperatorResult) -> list[CaseResult]:
     """The cases that were asked for."""
-    return [case for case in item.cases if case.outcome.cause is not Cause.FILTERED_OUT]
+    return [case for case in item.cases if case.outcome.cause not in LEFT_OUT]
 
 
 def summary(item: OperatorResult) -> str:
     """One line about an operator."""
     passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
-    left_out = len(item.cases) - len(listed(item))
-    rest = f", {left_out} left out by --case" if left_out else ""
+    too_large = sum(case.outcome.cause is Cause.TOO_LARGE for case in item.cases)
+    left_out = len(item.cases) - len(listed(item)) - too_large
+    rest = (f", {left_out} left out" if left_out else "") + (f", {too_large} above --max-elements" if too_large else "")
     return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
 
 
@@ -147,6 +149,13 @@ def findings(item: OperatorResult) -> list[tuple[str, str]]:
     return [(_cases(found), _finding_text(kind, place, found)) for (kind, place), found in grouped.items()]
 
 
+def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
+    """(case, sentence) about where the time went, for the `most` cases that are furthest from T_HW, in the suite's order."""
+    known = [(case, found) for case in listed(item) if (found := bottleneck(case)) is not None]
+    furthest = sorted(known, key=lambda pair: -(pair[1].over_t_hw or 0.0))[:most]
+    return [(case.case.id, found.sentence) for case, found in known if (case, found) in furthest]
+
+
 def _cases(found: Sequence[tuple[str, str]]) -> str:
     ids = list(dict.fromkeys(case_id for case_id, _ in found))
     return f"case {ids[0]}" if len(ids) == 1 else f"{len(ids)} cases, first {ids[0]}"
@@ -157,7 +166,7 @@ def _finding_text(kind: FindingKind, place: Place, found: Sequence[tuple[str, st
 
 
 def _is_failure(case: CaseResult) -> bool:
-    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause is not Cause.FILTERED_OUT
+    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause not in LEFT_OUT
 
 
 def _case_failure(case: CaseResult) -> Failure:

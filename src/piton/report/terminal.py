@@ -12,7 +12,7 @@ from rich.text import Text
 
 from piton.core.report import OperatorResult, Report
 from piton.core.visible import visible
-from piton.report.rows import Columns, Failure, columns, failures, findings, headers, listed, row, score_text, summary, trials_text
+from piton.report.rows import Columns, Failure, bottlenecks, columns, failures, findings, headers, listed, row, score_text, summary, trials_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -42,6 +42,8 @@ def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
         yield _failure(failure)
     for diagnostic in item.diagnostics[:5]:
         yield Text(visible(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}"), style="dim")
+    for case_id, sentence in bottlenecks(item):
+        yield Text(f"  case {case_id}: {sentence}", style="cyan")
     for cases, text in findings(item):
         yield Text(f"  finding ({cases}) {visible(text)}", style="yellow")
     yield Text(f"{item.operator}: {summary(item)}\n", style="bold")

@@ -123,11 +123,16 @@ class NullToolchain:
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
         """`Build` with the folder of the submission as its package, or the scripted failure."""
         scripted = read_script(Path(submission.root)).operators.get(operator.name, ScriptedOperator())
-        key = digest([submission.digest(), operator.name])
+        key = self.key(submission, operator, build_dir)
         if scripted.build is None:
             return Build(operator=operator.name, artifacts={"package": submission.root}, key=key)
         failure = outcome(scripted.build, scripted.build_message or "scripted failure", place=Place(file=SCRIPT, line=1))
         return Build(operator=operator.name, outcome=failure, diagnostics=(Diagnostic(file=SCRIPT, line=1, message=failure.message),), key=key)
+
+    def key(self, submission: Submission, operator: Operator, scratch_dir: str) -> str:
+        """Names the submission, script included, and the operator."""
+        del scratch_dir
+        return digest([submission.digest(), operator.name])
 
 
 class NullSession:

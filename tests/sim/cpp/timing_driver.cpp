@@ -84,12 +84,21 @@ private:
         std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
         print_pipes("busy", t.busy);
         print_pipes("stall", t.stall);
-        std::printf("}\n");
+        std::printf(", \"cores\": %u, \"wait\": [", t.cores);
+        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) print_list(pipe == 0 ? "" : ", ", t.wait[pipe], kWaitReasons);
+        std::printf("], \"lost\": [");
+        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) print_list(pipe == 0 ? "" : ", ", t.lost[pipe], kLossReasons);
+        std::printf("]}\n");
     }
 
     static void print_pipes(const char *name, const uint64_t *values) {
-        std::printf(", \"%s\": [", name);
-        for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) std::printf("%s%" PRIu64, pipe == 0 ? "" : ", ", values[pipe]);
+        std::printf(", \"%s\": ", name);
+        print_list("", values, VNPU_PIPE_COUNT);
+    }
+
+    static void print_list(const char *before, const uint64_t *values, int count) {
+        std::printf("%s[", before);
+        for (int at = 0; at < count; ++at) std::printf("%s%" PRIu64, at == 0 ? "" : ", ", values[at]);
         std::printf("]");
     }
 

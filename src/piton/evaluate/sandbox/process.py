@@ -106,6 +106,7 @@ class SupervisedProcess:
             stderr=str(report.get("stderr", "")),
             seconds=time.monotonic() - self._started,
             cpu_s=as_float(report.get("cpu_s")),
+            is_flooded=report.get("is_flooded") is True,
         )
 
 

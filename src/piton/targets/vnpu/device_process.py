@@ -19,6 +19,7 @@ REQUEST_S = 60.0
 """Bound of a request that is answered at once unless a launch is in progress."""
 _END_S = 5.0
 _STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
+_END_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,12 @@ class Description:
 
 
 class DeviceGoneError(Exception):
-    """The device process has ended; `words` are its last, if it had time for any."""
+    """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
 
-    def __init__(self, words: LastWords | None) -> None:
+    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
         super().__init__("device process ended")
         self.words = words
+        self.is_flooded = is_flooded
 
 
 class DeviceForgedError(Exception):
@@ -146,7 +148,7 @@ class DeviceProcess:
         try:
             kind, body = wire.receive_frame(self._channel, timeout_s)
         except wire.ChannelClosedError:
-            raise DeviceGoneError(None) from None
+            raise DeviceGoneError(None, is_flooded=self._has_flooded()) from None
         except wire.ChannelTimeoutError:
             raise DeviceBusyError from None
         if kind == Type.DIED:
@@ -154,6 +156,11 @@ class DeviceProcess:
         if kind not in (Type.READY, Type.ANSWER, Type.REFUSED):
             raise DeviceForgedError(f"a message of kind {kind}")
         return kind, body
+
+    def _has_flooded(self) -> bool:
+        """Was it ended for what it printed? Its channel is closed, so that its end is near."""
+        result = self._process.wait(_END_S)
+        return result is not None and result.is_flooded
 
     def _expect_ready(self) -> None:
         try:

@@ -219,11 +219,16 @@ def _failed(failure: Failure) -> Outcome:
 
 def _how_it_ended(result: ProcessResult, fault: Fault | None, locate: Locate) -> Outcome:
     tail = result.stderr.strip()[-500:]
+    if result.is_flooded:
+        text = "the host code printed more than a process may and was ended"
+        return outcome(Cause.OUTPUT_FLOOD, text, allowed_bytes=Limits.flood_bytes)
     if result.signal is None:
         text = f"the host process ended by itself with exit code {result.exit_code} instead of returning from the operator"
         return outcome(Cause.HOST_EXIT, f"{text}\n{tail}".strip(), exit_code=result.exit_code if result.exit_code is not None else -1)
     if fault is not None and fault.signal == result.signal:
         return _crashed(fault, tail, locate(fault.code))
+    if result.signal == signal.SIGSYS:
+        return _started_a_process(Place(), "")
     if result.signal == signal.SIGXCPU:
         return outcome(Cause.HOST_DEADLINE, "the host process used up its processor time", signal=result.signal)
     return outcome(Cause.HOST_SIGNAL, f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip(), signal=result.signal)
@@ -232,6 +237,8 @@ def _how_it_ended(result: ProcessResult, fault: Fault | None, locate: Locate) ->
 def _crashed(fault: Fault, tail: str, places: Sequence[Place]) -> Outcome:
     """A signal that the process reported itself, with the innermost place inside the submission."""
     place, calls = (places[0] if places else None), calls_text(places)
+    if fault.signal == signal.SIGSYS:
+        return _started_a_process(place, calls)
     numbers: dict[str, int | str] = {"signal": fault.signal}
     if fault.signal in (signal.SIGSEGV, signal.SIGBUS):
         numbers["fault_address"] = f"{fault.address:#x}"
@@ -240,6 +247,11 @@ def _crashed(fault: Fault, tail: str, places: Sequence[Place]) -> Outcome:
         return outcome(Cause.HOST_DEVICE_ACCESS, text, place=place, **numbers)
     text = f"the host code was ended by {_signal_name(fault.signal)}{_MEANING.get(fault.signal, '')}{calls}"
     return outcome(Cause.HOST_SIGNAL, f"{text}\n{tail}".strip(), place=place, **numbers)
+
+
+def _started_a_process(place: Place | None, calls: str) -> Outcome:
+    text = f"the host code tried to start a process; an operator works in the process that calls it, with threads if it needs them{calls}"
+    return outcome(Cause.PROCESS_STARTED, text, place=place, signal=int(signal.SIGSYS))
 
 
 _MEANING: dict[int, str] = {

@@ -58,6 +58,10 @@ class LoggedLaunch(BaseModel):
     stall_cycles: dict[str, int]
     gm_read_bytes: int
     gm_written_bytes: int
+    cores: int = 0
+    wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    lost_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    hbm_bytes: int = 0
     diagnostics: list[LoggedDiagnostic]
 
 
@@ -144,6 +148,10 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
         stall_cycles=launch.stall_cycles,
         gm_read_bytes=launch.gm_read_bytes,
         gm_written_bytes=launch.gm_written_bytes,
+        cores=launch.cores,
+        wait_cycles=launch.wait_cycles,
+        lost_cycles=launch.lost_cycles,
+        hbm_bytes=launch.hbm_bytes,
     )
 
 

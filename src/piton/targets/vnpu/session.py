@@ -86,7 +86,7 @@ class VnpuSession:
             execution = self._execution(device, result, log, uploaded, call)
             is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
         except DeviceGoneError as gone:
-            execution = Execution(outcomes=(how_the_device_ended(gone.words, self._places.within(self._plan.device_library)),))
+            execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
         except DeviceForgedError as forged:
             execution = Execution(outcomes=(outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}"),))
         except DeviceBusyError:

@@ -22,7 +22,7 @@ from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, Ste
 from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler
 from piton.targets.vnpu.own import OwnParts, Paths, python_include, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
-from piton.targets.vnpu.sources import copy_sources
+from piton.targets.vnpu.sources import SourceTree, copy_sources
 from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps, Unit, unexpected
 from piton.targets.vnpu.store import Store
 
@@ -70,6 +70,15 @@ class VnpuToolchain:
         job = _OperatorBuild(self._ready(), self._store, runner, Path(build_dir).resolve(), submission, sources)
         return job.run(started)
 
+    def key(self, submission: Submission, operator: Operator, scratch_dir: str) -> str:
+        """`Build.key` without a compile; `scratch_dir` takes a copy of the sources. Raises TargetUnavailableError where nothing could be built."""
+        sources = next((item for item in submission.operators if item.operator == operator.name), None)
+        if sources is None or not sources.kernels:
+            return ""
+        own = OwnParts.locate(self._paths, self._hardware)
+        tree = copy_sources(submission, sources, Path(scratch_dir).resolve() / operator.name)
+        return _result_key(own, OperatorSteps(own, submission.manifest, sources, tree), tree, submission)
+
     def _ready(self) -> OwnParts:
         if self._own is None:
             raise RuntimeError("VnpuToolchain.prepare has to be called first")
@@ -111,16 +120,10 @@ class _OperatorBuild:
             artifacts=artifacts,
             outcome=failure,
             diagnostics=tuple(self._diagnostics),
-            key=self._key(),
+            key=_result_key(self._own, self._steps, self._tree, self._submission),
             seconds=time.monotonic() - started,
             is_cached=self._is_cached,
         )
-
-    def _key(self) -> str:
-        """What decides a result beside hardware and data: sources, headers, compiler, the package's Python files, and the simulator that runs it all."""
-        package = f"{self._submission.manifest.package}/"
-        scripts = sorted((item.path, item.sha256) for item in self._submission.files if item.path.startswith(package))
-        return digest([self._steps.key, self._tree.key, scripts, self._own.simulator_digest])
 
     def _make(self) -> tuple[Outcome | None, dict[str, str]]:
         failure, objects = self._compile(self._steps.units())
@@ -163,6 +166,13 @@ class _OperatorBuild:
         if not result.path:
             return judge_link(unexpected(result.output, expected), result.output), ""
         return None, result.path
+
+
+def _result_key(own: OwnParts, steps: OperatorSteps, tree: SourceTree, submission: Submission) -> str:
+    """What decides a result beside hardware and data: sources, headers, compiler, the package's Python files, and the simulator that runs it all."""
+    package = f"{submission.manifest.package}/"
+    scripts = sorted((item.path, item.sha256) for item in submission.files if item.path.startswith(package))
+    return digest([steps.key, tree.key, scripts, own.simulator_digest])
 
 
 def _timeout(what: str) -> Outcome:

@@ -66,7 +66,7 @@ void guard_device_addresses(int status_fd, const std::string &package) {
     status_pipe = status_fd;
     package_folder = package;
     reserve_addresses();
-    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT});
+    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS});
 }
 
 }  // namespace piton::host

@@ -30,6 +30,7 @@ CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossRelea
       flags_(kPipes * kPipes * kEvents),
       cache_lines_(chip.cache_lines, 0),
       cross_waits_(kEvents, 0),
+      start_(start),
       now_(start) {
     for (Pipe &pipe : pipes_) {
         pipe.entries.resize(chip.queue_depth);
@@ -48,12 +49,16 @@ void CoreRun::advance(std::vector<Request> &requests) {
     }
 }
 
-void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time) {
+void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time, uint64_t alone) {
     Pipe &pipe = pipes_[pipe_index];
     const TraceEntry &entry = trace_[pipe.transfer_entry];
     const DmaCost &dma = entry.kind == TraceKind::GmRead ? chip_.mte2 : chip_.mte3;
-    const uint64_t by_blocks = pipe.transfer_start + entry.cycles + static_cast<uint64_t>(entry.blocks) * dma.block_cycles;
+    const uint64_t first_byte = pipe.transfer_start + entry.cycles;
+    const uint64_t by_blocks = first_byte + static_cast<uint64_t>(entry.blocks) * dma.block_cycles;
     pipe.free_at = std::max(time, by_blocks);
+    pipe.lost[kLossShare] += time - std::min(time, first_byte + alone);
+    pipe.lost[kLossBlocks] += pipe.free_at - time;
+    pipe.active += pipe.free_at - pipe.transfer_start;
     pipe.complete_at = std::max(pipe.complete_at, pipe.free_at + dma.latency_cycles);
     pipe.occupy(pipe.transfer_start, pipe.free_at + dma.latency_cycles);
     pipe.is_moving = false;
@@ -61,7 +66,7 @@ void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time) {
 
 void CoreRun::release(uint64_t time) {
     is_in_sync_all_ = false;
-    stall_scalar_until(time);
+    stall_scalar_until(time, kWaitSyncAll);
     ++next_;
 }
 
@@ -83,8 +88,8 @@ CoreRun::Flag &CoreRun::flag_of(const TraceEntry &entry) {
     return flags_[(entry.src_pipe % kPipes * kPipes + entry.dst_pipe % kPipes) * kEvents + entry.event % kEvents];
 }
 
-void CoreRun::stall_scalar_until(uint64_t time) {
-    scalar_stall_ += std::max(time, now_) - now_;
+void CoreRun::stall_scalar_until(uint64_t time, uint32_t reason) {
+    scalar_waits_[reason] += std::max(time, now_) - now_;
     now_ = std::max(time, now_);
 }
 
@@ -93,7 +98,7 @@ void CoreRun::stall_scalar_until(uint64_t time) {
 bool CoreRun::step_scalar(std::vector<Request> &requests) {
     if (is_ended_ || is_in_sync_all_) return false;
     if (next_ == trace_.size()) {
-        if (drain()) end(requests);
+        if (drain(kWaitEnd)) end(requests);
         return false;
     }
     const TraceEntry &entry = trace_[next_];
@@ -103,11 +108,11 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     if (pipe != VNPU_PIPE_S)
         is_done = issue(pipe, entry.issue_cycles);
     else if (entry.kind == TraceKind::WaitFlag)
-        is_done = scalar_wait(flag_of(entry));
+        is_done = scalar_wait(entry);
     else if (entry.kind == TraceKind::CrossWait)
         is_done = scalar_cross_wait(entry.event % kEvents);
     else if (entry.kind == TraceKind::Barrier)
-        is_done = entry.pipe == VNPU_PIPE_S || drain();
+        is_done = entry.pipe == VNPU_PIPE_S || drain(kWaitBarrier);
     else
         is_done = scalar_work(entry);
     if (is_done) ++next_;
@@ -120,7 +125,7 @@ bool CoreRun::issue(uint32_t pipe_index, uint32_t issue_cycles) {
     const uint32_t depth = chip_.queue_depth;
     if (pipe.issued - pipe.taken == depth) return false;
     const uint64_t place = pipe.issued % depth;
-    if (pipe.issued >= depth) stall_scalar_until(pipe.taken_times[place]);
+    if (pipe.issued >= depth) stall_scalar_until(pipe.taken_times[place], kWaitQueue);
     now_ += issue_cycles;
     scalar_busy_ += issue_cycles;
     pipe.entries[place] = next_;
@@ -138,6 +143,7 @@ bool CoreRun::scalar_work(const TraceEntry &entry) {
         std::fill(cache_lines_.begin(), cache_lines_.end(), 0);  // coarse: one line or all of it
     } else if (entry.gm_addr != 0 && is_miss(entry.gm_addr)) {
         cycles += chip_.cache_miss_cycles;
+        scalar_missed_ += chip_.cache_miss_cycles;
     }
     now_ += cycles;
     scalar_busy_ += cycles;
@@ -153,9 +159,10 @@ bool CoreRun::is_miss(uint64_t address) {
     return result;
 }
 
-bool CoreRun::scalar_wait(Flag &flag) {
+bool CoreRun::scalar_wait(const TraceEntry &entry) {
+    Flag &flag = flag_of(entry);
     if (!flag.is_set()) return false;
-    stall_scalar_until(flag.take());
+    stall_scalar_until(flag.take(), entry.src_pipe % VNPU_PIPE_COUNT);
     now_ += chip_.flag_cycles;
     return true;
 }
@@ -163,21 +170,21 @@ bool CoreRun::scalar_wait(Flag &flag) {
 bool CoreRun::scalar_cross_wait(uint32_t event) {
     const std::vector<uint64_t> &releases = crosses_[event];
     if (cross_waits_[event] >= releases.size()) return false;
-    stall_scalar_until(releases[cross_waits_[event]++]);
+    stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag);
     return true;
 }
 
 // PIPE_ALL: S waits until every pipe has completed everything.
-bool CoreRun::drain() {
+bool CoreRun::drain(uint32_t reason) {
     for (const Pipe &pipe : pipes_)
         if (!pipe.is_drained()) return false;
-    for (const Pipe &pipe : pipes_) stall_scalar_until(pipe.complete_at);
+    for (const Pipe &pipe : pipes_) stall_scalar_until(pipe.complete_at, reason);
     now_ += chip_.barrier_cycles;
     return true;
 }
 
 bool CoreRun::sync_all(std::vector<Request> &requests) {
-    if (!drain()) return false;
+    if (!drain(kWaitSyncAll)) return false;
     is_in_sync_all_ = true;
     Request request;
     request.kind = Request::Kind::SyncAll;
@@ -214,7 +221,7 @@ bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uin
     Pipe &pipe = pipes_[queue_of(entry)];
     switch (entry.kind) {
         case TraceKind::Work:
-            pipe.work(ready, entry.cycles);
+            pipe.work(ready, entry);
             break;
         case TraceKind::GmRead:
         case TraceKind::GmWrite:
@@ -238,8 +245,10 @@ bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uin
     return true;
 }
 
-void CoreRun::Pipe::work(uint64_t ready, uint64_t cycles) {
-    free_at = ready + cycles;
+void CoreRun::Pipe::work(uint64_t ready, const TraceEntry &entry) {
+    free_at = ready + entry.cycles;
+    active += entry.cycles;
+    if (entry.pipe == VNPU_PIPE_V) lost[kLossConflict] += entry.conflict_cycles;
     complete_at = std::max(complete_at, free_at);
     occupy(ready, free_at);
 }
@@ -263,7 +272,7 @@ bool CoreRun::wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken
     Flag &flag = flag_of(entry);
     if (!flag.is_set()) return false;
     taken = std::max(ready, flag.take());
-    pipe.stall += taken - ready;
+    pipe.waits[entry.src_pipe % VNPU_PIPE_COUNT] += taken - std::min(taken, std::max(ready, pipe.busy_until));  // a pipe with bytes on their way is busy
     pipe.free_at = taken + chip_.flag_cycles;
     return true;
 }
@@ -297,12 +306,26 @@ std::string CoreRun::waits_for() const {
 }
 
 void CoreRun::add_to(LaunchTiming &timing) const {
-    timing.busy[VNPU_PIPE_S] += scalar_busy_;
-    timing.stall[VNPU_PIPE_S] += scalar_stall_;
-    for (uint32_t pipe = VNPU_PIPE_V; pipe < kQueues; ++pipe) {
-        timing.busy[pipe] += pipes_[pipe].busy;
-        timing.stall[pipe] += pipes_[pipe].stall;
+    timing.lost[VNPU_PIPE_S][kLossMiss] += scalar_missed_;
+    add_pipe(timing, VNPU_PIPE_S, scalar_busy_, scalar_waits_, kWaitIdle);
+    for (uint32_t index = VNPU_PIPE_V; index < kQueues; ++index) {
+        const Pipe &pipe = pipes_[index];
+        add_pipe(timing, index, pipe.busy, pipe.waits, VNPU_PIPE_COUNT);
+        for (uint32_t reason = 0; reason < kLossReasons; ++reason) timing.lost[index][reason] += pipe.lost[reason];
+        timing.lost[index][kLossLatency] += pipe.busy - pipe.active;
     }
+}
+
+// What is neither work nor one of the known waits is time in which the pipe had nothing to do.
+void CoreRun::add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const {
+    uint64_t waited = 0;
+    for (uint32_t reason = 0; reason < reasons; ++reason) {
+        timing.wait[pipe][reason] += waits[reason];
+        waited += waits[reason];
+    }
+    timing.busy[pipe] += busy;
+    timing.stall[pipe] += waited;
+    timing.wait[pipe][kWaitIdle] += lifetime() - busy - waited;
 }
 
 }  // namespace vnpu

@@ -40,12 +40,13 @@ public:
 
     // Go as far as known times allow; new requests are appended.
     void advance(std::vector<Request> &requests);
-    // The bytes of the pipe's transfer have moved at `time`.
-    void end_transfer(uint32_t pipe, uint64_t time);
+    // The bytes of the pipe's transfer have moved at `time`; without other transfers they would have taken `alone` cycles.
+    void end_transfer(uint32_t pipe, uint64_t time, uint64_t alone);
     // The SyncAll that this core waits in ends at `time`.
     void release(uint64_t time);
 
     bool is_ended() const { return is_ended_; }
+    uint64_t lifetime() const { return now_ - start_; }
     std::string waits_for() const;  // for the deadlock message
     void add_to(LaunchTiming &timing) const;
 
@@ -57,14 +58,17 @@ private:
         std::vector<uint64_t> taken_times;  // ring
         uint64_t free_at = 0;               // the next instruction may start
         uint64_t complete_at = 0;           // everything started so far is complete
-        uint64_t busy_until = 0, busy = 0, stall = 0;
+        uint64_t busy_until = 0, busy = 0;
+        uint64_t active = 0;                   // busy without the time in which only completions were outstanding
+        uint64_t waits[VNPU_PIPE_COUNT] = {};  // for flags, by the pipe that sets them
+        uint64_t lost[kLossReasons] = {};
         uint64_t transfer_start = 0;
         uint32_t transfer_entry = 0;
         bool is_moving = false;  // a transfer whose end is not known yet
 
         bool is_drained() const { return issued == taken && !is_moving; }
         void occupy(uint64_t begin, uint64_t end);
-        void work(uint64_t ready, uint64_t cycles);
+        void work(uint64_t ready, const TraceEntry &entry);
     };
     struct Flag {  // ready times, oldest first
         std::vector<uint64_t> ready;
@@ -76,9 +80,9 @@ private:
     bool step_scalar(std::vector<Request> &requests);
     bool issue(uint32_t pipe, uint32_t issue_cycles);
     bool scalar_work(const TraceEntry &entry);
-    bool scalar_wait(Flag &flag);
+    bool scalar_wait(const TraceEntry &entry);
     bool scalar_cross_wait(uint32_t event);
-    bool drain();
+    bool drain(uint32_t reason);
     bool sync_all(std::vector<Request> &requests);
     void end(std::vector<Request> &requests);
     bool step_pipe(uint32_t pipe, std::vector<Request> &requests);
@@ -88,8 +92,9 @@ private:
     bool wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken);
     void start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests);
     bool is_miss(uint64_t address);
-    void stall_scalar_until(uint64_t time);
+    void stall_scalar_until(uint64_t time, uint32_t reason);
     Flag &flag_of(const TraceEntry &entry);
+    void add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
 
     const ChipModel &chip_;
     const CoreTrace &trace_;
@@ -98,9 +103,11 @@ private:
     std::vector<Flag> flags_;
     std::vector<uint64_t> cache_lines_;  // scalar data cache, direct mapped: line number + 1
     std::vector<uint32_t> cross_waits_;  // waits done, by event
-    uint64_t now_ = 0;                   // S has done everything before this cycle
-    uint32_t next_ = 0;                  // entry that S issues next
-    uint64_t scalar_busy_ = 0, scalar_stall_ = 0;
+    const uint64_t start_;
+    uint64_t now_ = 0;   // S has done everything before this cycle
+    uint32_t next_ = 0;  // entry that S issues next
+    uint64_t scalar_busy_ = 0, scalar_missed_ = 0;
+    uint64_t scalar_waits_[kWaitReasons] = {};
     bool is_in_sync_all_ = false;
     bool is_ended_ = false;
 };

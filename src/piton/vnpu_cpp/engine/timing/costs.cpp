@@ -160,6 +160,8 @@ void cost_vector(const ChipModel &chip, const vnpu_record &record, const CostRow
     const uint64_t cycles = repeat_cycles(dst, src0, src1, repeats, compute, chip.write_distance);
     entry.pipe = VNPU_PIPE_V;
     entry.cycles = chip.vector_fixed + static_cast<uint32_t>(cycles);
+    entry.repeats = repeats;
+    entry.conflict_cycles = static_cast<uint32_t>(cycles - std::min<uint64_t>(cycles, static_cast<uint64_t>(repeats) * compute));
 }
 
 void cost_on_chip_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {

@@ -44,6 +44,7 @@ struct Flow {
     uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
     FlowKind last_kind = kHbmRead;
+    uint64_t alone = 0;       // cycles that it would take without other transfers
     uint64_t last_bytes = 0;  // still to move over HBM after the part that L2 serves
 };
 
@@ -73,12 +74,13 @@ public:
           cores_(trace.cores.size()) {}
 
     LaunchTiming run() {
-        const uint32_t first_wave = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
-        while (started_ < first_wave) start_block(0);
+        timing_.cores = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
+        while (started_ < timing_.cores) start_block(0);
         while (step()) continue;
         if (ended_ != blocks()) throw std::runtime_error(deadlock());
         timing_.cycles = std::max(last_end_, chip_.launch_minimum);
         timing_.kernel_cycles = last_end_ - std::min(last_end_, chip_.launch_base);
+        add_time_outside_blocks();
         return timing_;
     }
 
@@ -88,7 +90,9 @@ private:
     void start_block(uint64_t core_free) {
         const uint32_t block = started_++;
         const uint64_t handed_out = chip_.launch_base + block * chip_.launch_per_block;
-        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, std::max(core_free, handed_out));
+        const uint64_t start = std::max(core_free, handed_out);
+        before_blocks_ += start - core_free;
+        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, start);
         advance(block);
     }
 
@@ -114,10 +118,20 @@ private:
 
     void end_block(const Event &event) {
         cores_[event.block]->add_to(timing_);
+        in_blocks_ += cores_[event.block]->lifetime();
         cores_[event.block].reset();
         last_end_ = std::max(last_end_, event.time);
         ++ended_;
         if (started_ < blocks()) start_block(event.time);
+    }
+
+    // Every pipe of a core waits before the core's first block, and after its last.
+    void add_time_outside_blocks() {
+        const uint64_t after_blocks = timing_.cores * timing_.cycles - in_blocks_ - before_blocks_;
+        for (uint64_t *waits : timing_.wait) {
+            waits[kWaitLaunch] = before_blocks_;
+            waits[kWaitTail] = after_blocks;
+        }
     }
 
     // ---- transfers
@@ -134,11 +148,19 @@ private:
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
         flow.last_bytes = plan.hbm_bytes;
+        flow.alone = alone_cycles(plan, is_read);
         if (plan.l2_bytes != 0)
             bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
         else
             start_last_part(event.time, new_flow(flow));
     }
+
+    uint64_t alone_cycles(const TransferPlan &plan, bool is_read) const {
+        const Rate l2 = is_read ? chip_.mte2.l2_rate : chip_.mte3.l2_rate, hbm = is_read ? chip_.hbm_read_rate[1] : chip_.hbm_write_rate[1];
+        return cycles_at(plan.l2_bytes, l2) + cycles_at(plan.hbm_bytes, hbm);
+    }
+
+    static uint64_t cycles_at(uint64_t bytes, Rate rate) { return ((bytes << kRateBits) + rate - 1) / rate; }
 
     void start_last_part(uint64_t now, uint32_t index) {
         const uint64_t bytes = flows_[index].last_bytes;
@@ -161,7 +183,7 @@ private:
         const Flow flow = flows_[index];
         free_flows_.push_back(index);
         if (flow.block == kNobody) return;
-        cores_[flow.block]->end_transfer(flow.pipe, now);
+        cores_[flow.block]->end_transfer(flow.pipe, now, flow.alone);
         advance(flow.block);
     }
 
@@ -248,6 +270,8 @@ private:
     Gathering sync_all_;
     LaunchTiming timing_;
     uint64_t last_end_ = 0;
+    uint64_t in_blocks_ = 0;      // summed over blocks
+    uint64_t before_blocks_ = 0;  // summed over cores
     uint32_t started_ = 0, ended_ = 0;
 };
 

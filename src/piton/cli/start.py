@@ -1,0 +1,62 @@
+"""Entry point of the command line, and what a stop (Ctrl-C, SIGTERM) does to it.
+
+Problem: loading the command line takes 0.3 s and more, and an exception that a stop raises in the middle of an import shows a traceback or is swallowed.
+Approach: this module needs nothing that loads slowly. From its first line on a stop ends the process at once with one line, since there is nothing to clean up;
+a command that has begun its work asks for KeyboardInterrupt instead (`stops_raised`).
+Limits: the interpreter's own start, some 20 ms before any line of ours, is Python's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STOPPED = 130
+"""Exit status of a program that was stopped by the user."""
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run() -> None:
+    """Load the command line and run it."""
+    stop_at_once()
+    from piton.cli.main import run as run_command
+
+    run_command()
+
+
+def stop_at_once() -> None:
+    """From now on a stop ends the process with one line; a signal that our caller had switched off stays so (background jobs of a shell)."""
+    _handle(_leave)
+
+
+@contextmanager
+def stops_raised() -> Iterator[None]:
+    """Inside, a stop raises KeyboardInterrupt in the main thread, so that the work can end what it started."""
+    _handle(_raise)
+    try:
+        yield
+    finally:
+        stop_at_once()
+
+
+def _handle(handler: signal._HANDLER) -> None:
+    for number in _STOPS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _leave(number: int, frame: object) -> None:
+    del number, frame
+    os.write(2, b"piton: stopped\n")
+    os._exit(STOPPED)
+
+
+def _raise(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    run()

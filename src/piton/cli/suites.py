@@ -1,0 +1,168 @@
+"""`piton suite list` and `piton suite show`: what suites hold. A suite from outside needs no trust here, since nothing of it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from piton.catalog import load_suite, suite_names
+from piton.catalog.suite import DEFAULT_SUITE, operator_names
+from piton.cli.evaluation import cache_dir
+from piton.cli.printing import amount, anchored, attributes_text, print_json, safe, shape_text
+from piton.core.errors import UsageError
+from piton.core.operator import AttrSpec, TensorSpec
+from piton.evaluate.anchor_view import anchor_sources
+from piton.evaluate.pipeline import named_target
+from piton.evaluate.suite_view import CaseView, OperatorView, SuiteView, TensorView, find_cases, find_member, view_operator, view_suite
+
+_LISTED_TENSORS = 3
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """The options of `piton suite show` as they were typed."""
+
+    suite: str
+    operator: str
+    cases: tuple[str, ...]
+    target: str
+    prints_json: bool
+
+
+def list_suites(paths: Sequence[str], *, as_json: bool) -> int:
+    """Print Piton's suites, or those given by name or folder."""
+    views = [view_suite(load_suite(path)) for path in (paths or suite_names())]
+    if as_json:
+        print_json({"suites": views})
+    else:
+        Console().print(_suites_table(views))
+    return 0
+
+
+def show_suite(options: ShowOptions) -> int:
+    """Print the operators of a suite, or one operator with its cases."""
+    name, operator = split_words(options.suite, options.operator)
+    suite = load_suite(name)
+    if not operator:
+        if options.cases:
+            raise UsageError("--case needs an operator", action="name it: piton suite show SUITE OPERATOR --case ID")
+        view = view_suite(suite)
+        _print(view, options.prints_json, lambda console: console.print(_suite_table(view)))
+        return 0
+    member = find_member(suite, operator)
+    cases = find_cases(member, options.cases)
+    target = named_target(options.target, str(cache_dir().absolute()), lambda _text: None)
+    with anchor_sources(suite, target, str(cache_dir().absolute())) as sources:
+        shown = view_operator(member, cases, options.target, sources)
+    _print(shown, options.prints_json, lambda console: _print_operator(console, shown, is_short=bool(options.cases)))
+    return 0
+
+
+def split_words(first: str, second: str) -> tuple[str, str]:
+    """Suite and operator: a single word that names no suite and no folder, but an operator of the default suite, is that operator."""
+    if second or not first:
+        return first or DEFAULT_SUITE, second
+    is_suite = first in suite_names() or Path(first).expanduser().exists()
+    return (DEFAULT_SUITE, first) if not is_suite and first in operator_names(DEFAULT_SUITE) else (first, "")
+
+
+def _print(view: object, as_json: bool, draw: Callable[[Console], None]) -> None:
+    if as_json:
+        print_json(view)
+    else:
+        draw(Console())
+
+
+def _suites_table(views: Sequence[SuiteView]) -> Table:
+    table = Table("suite", "version", "level", "operators", "cases", box=SIMPLE_HEAD, pad_edge=False)
+    for view in views:
+        for number, (level, names) in enumerate(view.levels.items()):
+            head = (safe(view.name), safe(view.version)) if number == 0 else ("", "")
+            counts = {line.name: line.cases for line in view.operators}
+            table.add_row(*head, level, safe(f"{len(names)}: {', '.join(names)}"), str(sum(counts[name] for name in names)))
+    return table
+
+
+def _suite_table(view: SuiteView) -> Table:
+    origin = "from outside Piton: evaluating needs --trust" if view.is_foreign else "Piton's own"
+    title = safe(f"{view.name} {view.version} ({origin}), {len(view.operators)} operators, {view.cases} cases", "bold")
+    table = Table("level", "operator", "category", "cases", "elements", "signature", title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for line in view.operators:
+        sizes = f"{amount(line.smallest_elements)} to {amount(line.largest_elements)}"
+        table.add_row(str(line.level), safe(line.name), safe(line.category), str(line.cases), sizes, safe(line.schema_text))
+    return table
+
+
+def _print_operator(console: Console, view: OperatorView, *, is_short: bool) -> None:
+    console.print(safe(f"{view.name} (level {view.level}, {view.category or 'no category'})", "bold"))
+    console.print(safe(view.schema_text), "\n", sep="")
+    if not is_short:
+        console.print(_signature_table(view))
+        console.print(safe(view.description.strip() or "no desc.md"), "\n", sep="")
+    console.print(_cases_table(view))
+    for case in view.cases if is_short else ():
+        _print_case(console, case)
+
+
+def _signature_table(view: OperatorView) -> Table:
+    table = Table("", "name", "type", "", "about", box=SIMPLE_HEAD, pad_edge=False)
+    for role, specs in (("input", view.inputs), ("output", view.outputs)):
+        for spec in specs:
+            table.add_row(role, safe(spec.name), ", ".join(dtype.value for dtype in spec.dtypes), _flags(spec, view, role), safe(spec.description))
+    for attr in view.attributes:
+        table.add_row("attribute", safe(attr.name), attr.type, safe(_default(attr)), safe(attr.description))
+    return table
+
+
+def _flags(spec: TensorSpec, view: OperatorView, role: str) -> str:
+    flags = [name for name, is_set in (("optional", spec.is_optional), ("list", spec.is_list), ("updated in place", spec.is_mutable)) if is_set]
+    if role == "output":
+        flags += [_tau(item.dtype.value, item.tau, item.is_default) for item in view.thresholds if item.output == spec.name]
+    return ", ".join(flags)
+
+
+def _tau(dtype: str, tau: float | None, is_default: bool) -> str:
+    return f"{dtype} tau {'none' if tau is None else f'{tau:.3g}'}{'' if is_default else ' (own)'}"
+
+
+def _default(attr: AttrSpec) -> str:
+    return "required" if attr.is_required and attr.default is None else f"default {attributes_text({attr.name: attr.default}).partition('=')[2]}"
+
+
+def _cases_table(view: OperatorView) -> Table:
+    title = f"cases, anchors on {view.target} in us"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("case", "size", "inputs", "elements", "bytes", "attributes", "T_HW", "T_baseline"):
+        table.add_column(name, justify="right" if name in ("case", "elements", "bytes", "T_HW", "T_baseline") else "left")
+    for case in view.cases:
+        sizes = (amount(case.elements), amount(case.nbytes, "B"))
+        inputs, attributes = safe(_inputs(case)), safe(attributes_text(case.attributes))
+        table.add_row(safe(case.id), case.size.value, inputs, *sizes, attributes, anchored(case.t_hw), anchored(case.t_baseline))
+    return table
+
+
+def _inputs(case: CaseView) -> str:
+    shown = [f"{_tensor_name(item)} {item.dtype.value} {shape_text(item.shape)}" for item in case.inputs[:_LISTED_TENSORS]]
+    more = len(case.inputs) - _LISTED_TENSORS
+    return "\n".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+
+
+def _tensor_name(item: TensorView) -> str:
+    return item.argument if item.list_index is None else f"{item.argument}[{item.list_index}]"
+
+
+def _print_case(console: Console, case: CaseView) -> None:
+    lines = [f"case {case.id}: {case.note}" if case.note else f"case {case.id}"]
+    for item in case.inputs:
+        size = f"{item.dtype.value} {shape_text(item.shape)}, {item.elements} elements, {item.nbytes} bytes"
+        lines.append(f"  {_tensor_name(item)}: {size}, values {item.low:g} to {item.high:g}")
+    lines += [f"  {name}: left out" for name in case.omitted]
+    lines += [f"  {name} = {text}" for name, text in ((name, attributes_text({name: value}).partition("=")[2]) for name, value in case.attributes.items())]
+    for name, anchor in (("T_HW", case.t_hw), ("T_baseline", case.t_baseline)):
+        lines.append(f"  {name}: {anchor.value_us:.3f} us, {anchor.provenance.value}: {anchor.method}" if anchor else f"  {name}: not known")
+    console.print(safe("\n".join(lines)))

@@ -1,0 +1,184 @@
+"""The anchors of a case, explained: the work, the time of each unit, which one binds, the baselines that are known, and HAP for a given time.
+
+What `piton hap` and `piton suite show` print. Nothing is built or run: a simulated baseline is shown when an evaluation has left it in the cache.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from piton.anchors import Block, Candidate, candidates, choose_baseline, t_hw
+from piton.catalog import load_metadata, read_submission
+from piton.core.case import Case
+from piton.core.hardware import Hardware
+from piton.core.measurement import Anchor
+from piton.core.operator import Frozen, Operator
+from piton.core.protocols import Target
+from piton.core.score import BASELINE_FLOOR_RATIO, WEIGHT_COMPILED, WEIGHT_CORRECT, WEIGHT_FAST, ScoreProfile, hap
+from piton.core.suite import Suite
+from piton.evaluate.arguments import all_attributes
+from piton.evaluate.assemble import score_profile
+from piton.evaluate.baselines import FOLDER, KnownBaselines
+from piton.evaluate.cache import ValueStore
+from piton.evaluate.timing import Quoted
+
+UNITS = ("mte2", "mte3", "vector", "cube", "mte1", "fixp")
+"""Units of an AI core that the anchors' definition names, in the order they are shown."""
+BLOCKS: tuple[Block, ...] = ("silicon", "convention")
+
+
+class ChoiceView(Frozen):
+    """One implementation choice of a work formula on one block of peaks."""
+
+    choice: str
+    is_chosen: bool
+    """True for the fastest, which makes T_HW."""
+    read_bytes: int
+    write_bytes: int
+    cube_flops: dict[str, float]
+    """By operand dtype."""
+    vector_lane_instructions: dict[str, float]
+    """By dtype."""
+    unit_times_us: dict[str, float | None]
+    """Each of UNITS and `floor`; None for one that the formula does not model."""
+    limiting_unit: str
+    time_us: float
+
+
+class BlockView(Frozen):
+    """T_HW on one block of peaks."""
+
+    block: Literal["silicon", "convention"]
+    is_scored: bool
+    """True for the block that the score profile of the target uses."""
+    choices: tuple[ChoiceView, ...]
+
+
+class HapView(Frozen):
+    """HAP of a given time, with the anchors it was computed from."""
+
+    time_us: float
+    t_hw_us: float
+    t_baseline_us: float
+    """After raising it to 1.05 T_HW where it was below."""
+    raw: float
+    ranked: float
+    is_below_t_hw: bool
+    is_baseline_raised: bool
+    points: float
+    """Score of an operator all of whose cases are right and like this one, of 100."""
+
+
+class AnchorView(Frozen):
+    """Everything known about the anchors of one case."""
+
+    operator: str
+    case: str
+    elements: int
+    has_formula: bool
+    """False when no work formula of Piton's fits the operator: T_HW can only be quoted then."""
+    blocks: tuple[BlockView, ...]
+    t_hw: Anchor | None
+    """The one that scores."""
+    quoted_t_hw: Anchor | None
+    t_baseline: Anchor | None
+    """The one that scores."""
+    t_baselines: tuple[Anchor, ...]
+    """All that are known."""
+    hap: HapView | None
+    """For the time that was given, when both anchors are known."""
+
+
+@dataclass(frozen=True)
+class AnchorSources:
+    """Where anchors of a suite on a hardware come from."""
+
+    hardware: Hardware
+    profile: ScoreProfile
+    quoted: Quoted
+    baselines: KnownBaselines | None
+
+
+@contextmanager
+def anchor_sources(suite: Suite, target: Target, cache_dir: str) -> Iterator[AnchorSources]:
+    """Sources for a target: quoted anchors of the suite, and simulated baselines out of the cache for a suite of ours."""
+    quoted = load_metadata(Path(suite.root), target.hardware.name)
+    folder = Path(suite.root) / FOLDER
+    with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
+        baselines = None
+        if not suite.is_foreign and folder.is_dir():
+            submission = read_submission(folder, Path(scratch) / "submission")
+            baselines = KnownBaselines(target, submission, ValueStore(Path(cache_dir) / "baselines"), Path(scratch))
+        yield AnchorSources(target.hardware, score_profile(target), quoted, baselines)
+
+
+def hardware_sources(suite: Suite, hardware: Hardware) -> AnchorSources:
+    """Sources for a chip alone, without a target: anchors as the `sim` profile would take them, baselines as far as they are quoted."""
+    return AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None)
+
+
+def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
+    """All about the anchors of one case."""
+    filled = case.model_copy(update={"attributes": all_attributes(operator, case)})
+    scored: Block = "silicon" if sources.profile is ScoreProfile.SIM else "convention"
+    found = {block: candidates(operator, filled, sources.hardware, block) for block in BLOCKS}
+    quoted = sources.quoted.get((operator.name, case.id))
+    roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
+    simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
+    quoted_baseline = quoted.t_baseline if quoted else None
+    baseline = choose_baseline(simulated=simulated, modelled=None, quoted=quoted_baseline, profile=sources.profile)
+    return AnchorView(
+        operator=operator.name,
+        case=case.id,
+        elements=case.elements,
+        has_formula=any(found.values()),
+        blocks=tuple(_block(block, block == scored, choices) for block, choices in found.items() if choices),
+        t_hw=roof,
+        quoted_t_hw=quoted.t_hw if quoted else None,
+        t_baseline=baseline,
+        t_baselines=tuple(anchor for anchor in (simulated, quoted_baseline) if anchor is not None),
+        hap=_hap(time_us, roof, baseline),
+    )
+
+
+def _block(block: Block, is_scored: bool, found: tuple[Candidate, ...]) -> BlockView:
+    best = min(found, key=lambda item: item.time_us)
+    return BlockView(block=block, is_scored=is_scored, choices=tuple(_choice(item, item is best) for item in found))
+
+
+def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
+    work = item.work
+    idle = None if any(work.cube_flops.values()) else 0.0  # mte1 and fixp serve the cube; formulas do not count their bytes yet
+    times: dict[str, float | None] = {unit: item.unit_times_us.get(unit, idle) for unit in (*UNITS, "floor")}
+    return ChoiceView(
+        choice=work.choice,
+        is_chosen=is_chosen,
+        read_bytes=work.read_bytes,
+        write_bytes=work.write_bytes,
+        cube_flops={dtype.value: amount for dtype, amount in work.cube_flops.items()},
+        vector_lane_instructions={dtype.value: amount for dtype, amount in work.vector_lanes.items()},
+        unit_times_us=times,
+        limiting_unit=item.limiting_unit,
+        time_us=item.time_us,
+    )
+
+
+def _hap(time_us: float | None, roof: Anchor | None, baseline: Anchor | None) -> HapView | None:
+    if time_us is None or roof is None or baseline is None:
+        return None
+    value = hap(time_us, roof.value_us, baseline.value_us)
+    return HapView(
+        time_us=time_us,
+        t_hw_us=roof.value_us,
+        t_baseline_us=max(baseline.value_us, BASELINE_FLOOR_RATIO * roof.value_us),
+        raw=value.raw,
+        ranked=value.ranked,
+        is_below_t_hw=value.is_below_t_hw,
+        is_baseline_raised=value.is_baseline_raised,
+        points=100.0 * (WEIGHT_COMPILED + WEIGHT_CORRECT + WEIGHT_FAST * value.ranked),
+    )

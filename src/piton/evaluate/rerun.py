@@ -1,0 +1,43 @@
+"""The script of a reproducer: one command that evaluates one case (or one operator) of a run again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from piton.catalog import suite_names
+from piton.evaluate.policy import EvaluationRequest
+
+_TEMPLATE = """#!/bin/sh
+# Evaluates {what} again: same submission, seed and options as the run that this folder lies in.
+#   sh rerun.sh                       the run's own copy of the submission
+#   SUBMISSION=FOLDER sh rerun.sh     another one, for example with the mistake mended
+#   PYTHON=PROGRAM sh rerun.sh        a Python that has Piton
+# Further options are handed on to `piton eval`. The new report lies in rerun/.
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+submission=${{SUBMISSION:-"$here/../../submission/{digest}"}}
+exec "${{PYTHON:-{python}}}" -m piton.cli.main eval "$submission" {options} --out "$here/rerun" --overwrite "$@"
+"""
+
+
+def rerun_script(request: EvaluationRequest, submission_digest: str, operator: str, case_id: str) -> str:
+    """Text of rerun.sh; an empty `case_id` means the whole operator (its build failed)."""
+    what = f"case {ascii(case_id)[1:-1]} of {operator}" if case_id else operator
+    options = [*_options(request), "--op", operator, *(("--case", f"{operator}/{case_id}") if case_id else ())]
+    return _TEMPLATE.format(what=what, digest=submission_digest, python=_quoted(sys.executable), options=shlex.join(options))
+
+
+def _quoted(path: str) -> str:
+    """`path` as it may stand inside double quotes."""
+    return "".join(f"\\{sign}" if sign in '\\"$`' else sign for sign in path)
+
+
+def _options(request: EvaluationRequest) -> list[str]:
+    """What decides a result, as options of `piton eval`."""
+    suite = request.suite if request.suite in suite_names() else os.path.abspath(os.path.expanduser(request.suite))
+    options = ["--suite", suite, "--target", request.target, "--seed", str(request.seed), "--trials", str(request.trials)]
+    options += ["--profile", request.precision_profile]
+    if request.auto_sync is not None:
+        options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
+    return options + (["--trust"] if request.is_trusted else [])
