@@ -59,6 +59,7 @@ class VnpuToolchain:
         parts = OwnParts.locate(self._paths, self._hardware)
         workshop = Workshop(parts.compiler, self._store, runner, self._store.root / "work")
         self._own = parts.made(workshop, self._progress)
+        self._store.tidy()
 
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
         """Build one operator; a failure of the submission is in `Build.outcome`."""
