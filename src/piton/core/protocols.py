@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from piton.core.execution import Build, CaseCall, Execution
 from piton.core.hardware import Hardware
 from piton.core.measurement import Provenance
 from piton.core.operator import Operator
+from piton.core.program import ProgramCall, ProgramExecution, ProgramSources
 from piton.core.submission import Submission
 
 
@@ -196,4 +197,30 @@ class Target(Protocol):
     @property
     def device(self) -> Device:
         """Opener of sessions."""
+        ...
+
+
+class ProgramDevice(Protocol):
+    """Builds and runs whole programs, with a `main()` of their own."""
+
+    def prepare(self, runner: Runner) -> None:
+        """Build what is the target's own, once per machine. Raises TargetUnavailableError when that fails."""
+        ...
+
+    def build(self, submission: Submission, sources: ProgramSources, runner: Runner, build_dir: str) -> Build:
+        """Compile and link; a failure of the program is in `Build.outcome`."""
+        ...
+
+    def run(self, submission: Submission, build: Build, call: ProgramCall, runner: Runner) -> ProgramExecution:
+        """Run to the end or to the deadline. Raises EvaluatorError when it could not be run."""
+        ...
+
+
+@runtime_checkable
+class ProgramTarget(Protocol):
+    """A target that can also run whole programs."""
+
+    @property
+    def programs(self) -> ProgramDevice:
+        """What builds and runs them."""
         ...

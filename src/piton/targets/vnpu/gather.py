@@ -15,14 +15,14 @@ from piton.targets.vnpu.judge import Judged
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.places import Locate, calls_text
 
-_CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
+CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
 """How host code reacts to a device that stopped or refused; the reason is reported instead."""
 
 
 def gather(failures: Sequence[Outcome], log: CallLog, judged: Sequence[Judged], root: str) -> list[Outcome]:
     """Every outcome of one call; `root` is the submission's folder."""
     reasons = log.outcomes(root) + _modified(log)
-    own = [item for item in failures if not (reasons and item.cause in _CONSEQUENCES)]
+    own = [item for item in failures if not (reasons and item.cause in CONSEQUENCES)]
     unlaunched = [] if failures or log.has_kernel or log.is_cut else _no_kernel([item.buffer for item in judged])
     wrong = [found for item in judged for found in item.outcomes]
     return [*own, *reasons, *unlaunched, *(_unlaunched(wrong) if unlaunched else wrong)]

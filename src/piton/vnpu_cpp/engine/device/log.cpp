@@ -126,7 +126,9 @@ bool has_violation(const LoggedLaunch &launch) {
     return std::any_of(found.begin(), found.end(), [](const Diagnostic &diagnostic) { return !diagnostic.is_finding; });
 }
 
-std::string write_notice(const Notice &notice) { return Json('{').text("cause", notice.cause).text("message", notice.message).done(); }
+std::string write_notice(const Notice &notice) {
+    return Json('{').text("cause", notice.cause).text("message", notice.message).number("code", notice.code).done();
+}
 
 }  // namespace
 
@@ -137,8 +139,8 @@ void Log::add(LoggedLaunch launch) {
     if (launches.size() < kMaxLaunches || (has_violation(launch) && launches.size() < 2 * kMaxLaunches)) launches.push_back(std::move(launch));
 }
 
-void Log::add(const std::string &cause, const std::string &message) {
-    if (notices.size() < kMaxNotices) notices.push_back({cause.substr(0, 64), message.substr(0, kMaxTextBytes)});
+void Log::add(const std::string &cause, const std::string &message, uint64_t code) {
+    if (notices.size() < kMaxNotices) notices.push_back({cause.substr(0, 64), message.substr(0, kMaxTextBytes), code});
 }
 
 std::string Log::json() const {
