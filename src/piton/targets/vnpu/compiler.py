@@ -24,10 +24,12 @@ from piton.targets.vnpu.store import Store
 OLDEST = (10, 0)
 """First g++ with everything the headers need (C++17 with `auto` template parameters, C++20 for torch's headers)."""
 APT_LINE = "apt-get install g++ python3-dev"
-PLAIN_OUTPUT = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-fmessage-length=0")
-"""One line per message, the same for every version of g++."""
+PLAIN_OUTPUT = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-fmessage-length=0", "-ftemplate-backtrace-limit=0")
+"""One line per message, the same for every version of g++, and all the places that led to a template: the user's own comes last."""
 STEP_LIMITS = Limits(wall_s=180.0, cpu_s=240, memory_bytes=6 << 30, file_bytes=2 << 30, processes=64)
 """Bounds of one compile or link; the largest step of ours, the precompiled torch header, takes about 25 s and 1.5 GiB."""
+_SAID = ".txt"
+"""After the name of a result: the file with what its command printed."""
 PARALLEL = 2
 """Compiles at a time; each may take 1.5 GiB."""
 
@@ -138,7 +140,7 @@ class Workshop:
         kept = f"steps/{step.key}/{step.name}"
         with self._store.lock(step.key):
             found = self._store.find(kept)
-            result = self._run(step, kept) if found is None else StepResult(str(found), is_cached=True)
+            result = self._run(step, kept) if found is None else StepResult(str(found), self._store.find_text(kept + _SAID), is_cached=True)
             if step.is_product and result.path:
                 self._store.hold(Path(result.path))
             return result
@@ -182,6 +184,8 @@ class Workshop:
         output = result.stdout + result.stderr
         if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
             return StepResult("", output, is_timed_out=result.is_timed_out)
+        if output.strip():
+            self._store.keep_text(output, kept + _SAID)  # before the result itself: warnings of a cached compile are shown too
         path = self._store.keep(made, kept)
         shutil.rmtree(place, ignore_errors=True)
         return StepResult(str(path), output)

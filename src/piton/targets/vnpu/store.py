@@ -59,6 +59,18 @@ class Store:
         os.replace(partial, final)
         return final
 
+    def keep_text(self, text: str, name: str) -> None:
+        """Keep what was said about a result under `name`."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            self.keep(Path(file.name), name)
+
+    def find_text(self, name: str) -> str:
+        """The text kept under `name`; empty when there is none."""
+        path = self.find(name)
+        return path.read_text("utf-8", errors="replace") if path else ""
+
     def hold(self, made: Path) -> None:
         """Let the folder of a result live as long as this store object does. To be called under the lock of its key."""
         if made.parent not in self._held:

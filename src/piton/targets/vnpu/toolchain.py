@@ -149,7 +149,7 @@ class SourceBuild:
         if result.is_timed_out:
             return _timeout(step.name), ""
         if not result.path:
-            return judge_link(unexpected(result.output, expected), result.output), ""
+            return judge_link(unexpected(result.output, expected), result.output, self._tree.contains), ""
         return None, result.path
 
 
