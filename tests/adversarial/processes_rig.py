@@ -116,7 +116,7 @@ class Rig:
             1 << 30,
             True,
             str(folder),
-            Limits(cpu_s=60),
+            Limits(may_start_processes=False, cpu_s=60),
         )
         self.runner = runner
         self.session = VnpuSession(self.plan, runner)

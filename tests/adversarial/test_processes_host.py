@@ -256,11 +256,18 @@ def test_a_launch_after_the_return_is_refused(make: Make) -> None:
     assert not any(bytes(data)), "a kernel wrote into an output after the call had ended"
 
 
-def test_a_daemon_does_not_outlive_its_case(make: Make) -> None:
-    rig = make("import subprocess\ndef op(x):\n    raise ValueError(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid)")
+@pytest.mark.parametrize("attempt", ["subprocess.Popen(['sleep', '1000'], start_new_session=True)", "os.fork()", "os.system('sleep 1000')"])
+def test_a_process_cannot_be_started(make: Make, attempt: str) -> None:
+    rig = make(f"import subprocess\ndef op(x):\n    {attempt}\n    return filled(x)")
     (found,) = rig.call().outcomes
-    pid = int(found.message.rpartition(" ")[2])
-    assert not Path(f"/proc/{pid}").exists()
+    assert (found.cause, found.numbers) == (Cause.PROCESS_STARTED, {"signal": 31})
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_printing_without_end_costs_the_case(make: Make, stream: str) -> None:
+    rig = make(f"import sys\ndef op(x):\n    for _ in range(1 << 14): sys.{stream}.write('x' * 65536)\n    return filled(x)")
+    (found,) = rig.call().outcomes
+    assert (found.cause, found.numbers) == (Cause.OUTPUT_FLOOD, {"allowed_bytes": 64 << 20})
 
 
 def test_the_environment_holds_nothing_of_ours(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -78,6 +79,31 @@ def test_a_flood_of_output_is_cut(runner: SandboxRunner) -> None:
     assert result.exit_code == 0
     assert result.stdout.startswith("x" * 1000)
     assert "2999000 more bytes not kept" in result.stdout
+
+
+def test_a_job_that_prints_without_end_is_ended(runner: SandboxRunner) -> None:
+    code = "import sys\nwhile True: sys.stderr.write('x' * 65536)"
+    result = python(runner, code, limits=Limits(wall_s=20, output_bytes=1000, flood_bytes=1 << 20))
+    assert (result.is_flooded, result.signal, result.is_timed_out) == (True, 9, False)
+    assert result.stderr.startswith("x" * 1000 + "\n[")
+
+
+def test_output_below_the_bound_ends_no_job(runner: SandboxRunner) -> None:
+    result = python(runner, "import sys\nfor _ in range(16): sys.stdout.write('x' * 65536)", limits=Limits(wall_s=20, flood_bytes=1 << 20))
+    assert (result.is_flooded, result.exit_code) == (False, 0)
+
+
+@pytest.mark.parametrize("call", ["os.fork()", "os.posix_spawn('/bin/true', ['true'], {})", "os.system('true')"])
+def test_a_job_that_may_start_no_process_is_ended_when_it_tries(runner: SandboxRunner, call: str) -> None:
+    if not runner.mechanisms.no_new_processes:
+        pytest.skip("this kernel has no system-call filter")
+    result = python(runner, f"import os; print('before', flush=True); {call}; print('after')", limits=Limits(wall_s=20, may_start_processes=False))
+    assert (result.stdout, result.signal) == ("before\n", signal.SIGSYS)
+
+
+def test_a_job_that_may_start_no_process_has_threads(runner: SandboxRunner) -> None:
+    code = "import threading; t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()"
+    assert python(runner, code, limits=Limits(wall_s=20, may_start_processes=False)).stdout == "from a thread\n"
 
 
 def test_the_environment_is_made_from_nothing(runner: SandboxRunner, monkeypatch: pytest.MonkeyPatch) -> None:

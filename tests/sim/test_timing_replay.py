@@ -306,3 +306,90 @@ def test_the_order_of_the_cores_does_not_matter() -> None:
 def test_a_copy_by_the_runtime_reads_and_writes_memory() -> None:
     (answer,) = timing_driver.run(BARE, f"copy {64 * MIB}\n")
     assert answer["cycles"] == pytest.approx(2 * 64 * MIB / (1.54e12 / 1.85e9), rel=0.001)
+
+
+# ---- where the time goes
+
+WAITS = ("flag_s", "flag_v", "flag_m", "flag_mte1", "flag_mte2", "flag_mte3", "flag_fix", "barrier", "full_queue", "sync_all", "cross_flag", "end", "idle")
+OVERHEAD = ("launch", "tail")
+LOSSES = ("bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss")
+
+
+def waits(answer: dict[str, Any], pipe: int) -> dict[str, int]:
+    """Reasons that cost something."""
+    return {name: value for name, value in zip((*WAITS, *OVERHEAD), answer["wait"][pipe], strict=True) if value}
+
+
+def lost(answer: dict[str, Any], pipe: int) -> dict[str, int]:
+    return {name: value for name, value in zip(LOSSES, answer["lost"][pipe], strict=True) if value}
+
+
+TILE = [
+    f"read {GM} 1 8192 0 0",
+    f"set {MTE2} {V} 0",
+    f"wait {MTE2} {V} 0",
+    "vector 1 1 0 0 8192 32",
+    f"set {V} {MTE3} 0",
+    f"wait {V} {MTE3} 0",
+    f"write {GM + (1 << 30)} 1 8192 0 0",
+]
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 48, 100])
+@pytest.mark.parametrize("ending", [[], [f"barrier {ALL}", f"work {V} 7"], ["setup", f"load 1 {GM}", f"set {V} {S} 3", f"wait {V} {S} 3"]])
+def test_work_and_waits_of_every_pipe_fill_the_time_of_all_cores(blocks: int, ending: list[str]) -> None:
+    answer = launch("".join(block(*TILE * (1 + number % 3), *ending) for number in range(blocks)), load_hardware("ascend910b1"))
+    assert answer["cores"] == min(blocks, 48)
+    for pipe, busy in enumerate(answer["busy"]):
+        assert busy + sum(answer["wait"][pipe]) == answer["cores"] * answer["cycles"]
+        assert answer["stall"][pipe] == sum(answer["wait"][pipe][: WAITS.index("idle")])
+        assert sum(answer["lost"][pipe]) <= busy
+
+
+def test_a_wait_counts_for_the_pipe_that_sets_the_flag() -> None:
+    answer = launch(block(*TILE))
+    assert set(waits(answer, V)) == {"flag_mte2", "idle"}
+    assert set(waits(answer, MTE3)) == {"flag_v", "idle"}
+    assert set(waits(answer, MTE2)) == {"idle"}
+    assert set(waits(answer, S)) == {"end", "idle"}
+
+
+def test_a_pipe_that_waits_while_its_own_bytes_are_on_their_way_is_busy() -> None:
+    # V is ready 150 cycles after the copy of MTE2 left the pipe, well before it completes.
+    answer = launch(block(f"read {GM} 1 32 0 0", f"work {V} 150", f"set {V} {MTE2} 0", f"wait {V} {MTE2} 0"))
+    assert waits(answer, MTE2).get("flag_v", 0) == 0
+    assert lost(answer, MTE2)["latency"] == LATENCY
+
+
+def test_the_scalar_unit_says_what_it_waits_for() -> None:
+    queue_full = launch(block(*[f"work {V} 100"] * 40))
+    assert set(waits(queue_full, S)) == {"full_queue", "end", "idle"}
+    barrier = launch(block(f"work {V} 100", f"barrier {ALL}"))
+    assert set(waits(barrier, S)) == {"barrier", "idle"}
+    flag = launch(block(f"work {V} 100", f"set {V} {S} 0", f"wait {V} {S} 0"))
+    assert waits(flag, S)["flag_v"] == 102 - 2
+    everyone = launch(block(f"work {V} 100", "sync") + block("sync"))
+    assert {name: waits(everyone, S)[name] for name in ("barrier", "sync_all")} == {"barrier": 101 - 1, "sync_all": 102 - 1}
+
+
+def test_blocks_that_start_late_or_end_early_wait_for_the_launch() -> None:
+    chip = with_figures(launch__base_us=1000 / 1850, launch__per_block_us=100 / 1850, launch__minimum_us=0, launch__sync_all_us=0)
+    answer = launch(block(f"work {V} 500") + block(f"work {V} 10"), chip)
+    assert waits(answer, V)["launch"] == 1000 + 1100
+    assert waits(answer, V)["tail"] == 1000 + 502 - (1100 + 12)
+
+
+def test_a_shared_memory_and_small_blocks_are_told_apart() -> None:
+    assert "bandwidth_share" not in lost(launch(block(f"read {GM} 1 65536 0 0")), MTE2)
+    shared = launch("".join(block(f"read {GM + number * 65536} 1 65536 0 0") for number in range(48)))
+    assert lost(shared, MTE2)["bandwidth_share"] > 48 * 500
+    assert lost(launch(block(f"read {GM} 100 32 480 0", f"read {GM} 100 32 480 0")), MTE2)["small_blocks"] > 0
+
+
+def test_bank_conflicts_are_the_repeats_beyond_one_each() -> None:
+    assert "bank_conflict" not in lost(launch(block("vector 1 1 98304 0 8448 32")), V)
+    assert lost(launch(block("vector 1 1 98304 0 65536 32")), V)["bank_conflict"] == 32
+
+
+def test_a_miss_of_the_data_cache_is_lost_time_of_the_scalar_unit() -> None:
+    assert lost(launch(block(f"load 1 {GM}", f"load 1 {GM + 4}")), S)["cache_miss"] == round(0.217 * 1850)

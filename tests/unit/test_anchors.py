@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from piton.anchors import choose_baseline, has_formula, t_hw
 from piton.anchors.elementwise import exp_silicon, gelu_silicon
+from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_silicon
 from piton.anchors.work import Work, unit_times_us
 from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
@@ -61,7 +63,10 @@ def operator(name: str) -> Operator:
 
 
 def case_of(name: str, shape: tuple[int, ...], dtype: DType, attributes: dict[str, AttrValue]) -> Case:
-    return Case(operator=name, id="1", inputs=(CaseInput(argument="x", shape=shape, dtype=dtype),), attributes=attributes)
+    """x has this shape; gamma of rms_norm its last axis."""
+    x = CaseInput(argument="x", shape=shape, dtype=dtype)
+    others = (CaseInput(argument="gamma", shape=shape[-1:], dtype=dtype),) if name == "rms_norm" else ()
+    return Case(operator=name, id="1", inputs=(x, *others), attributes=attributes)
 
 
 def exp_case(elements: int, dtype: DType, *, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> Case:
@@ -81,8 +86,8 @@ def test_the_convention_block_reproduces_the_published_anchor(row: dict[str, str
     assert anchor.value_us == pytest.approx(float(row["t_hw_us"]), rel=0.005, abs=0.006)
 
 
-def test_all_forty_published_rows_are_checked() -> None:
-    assert len(published_rows()) == 40
+def test_all_published_rows_of_every_operator_are_checked() -> None:
+    assert Counter(row["operator"] for row in published_rows()) == dict.fromkeys((member.operator.name for member in SUITE.members), 20)
 
 
 def test_t_hw_of_a_read_bound_case_is_read_bytes_over_the_read_rate() -> None:
@@ -147,6 +152,18 @@ def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
     (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}))
     (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}))
     assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
+
+
+@pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (5.0, 3.0)), (DType.BFLOAT16, (7.0, 5.0))])
+def test_normalisations_take_five_and_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
+    (softmax,) = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}))
+    (rms_norm,) = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}))
+    assert (softmax.vector_lanes[DType.FLOAT32], rms_norm.vector_lanes[DType.FLOAT32]) == (300 * lanes[0], 300 * lanes[1])
+
+
+def test_rms_norm_reads_gamma_once_and_writes_as_much_as_x() -> None:
+    (work,) = rms_norm_convention(case_of("rms_norm", (50, 100), DType.FLOAT16, {"epsilon": 1e-6}))
+    assert (work.read_bytes, work.write_bytes) == (2 * (5000 + 100), 2 * 5000)
 
 
 def test_writes_up_to_the_l2_size_go_at_the_l2_rate_and_the_rest_at_the_hbm_rate() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piton.anchors.elementwise import exp_convention, exp_silicon, gelu_convention, gelu_silicon
+from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_convention, softmax_silicon
 from piton.anchors.work import Work, unit_times_us
 from piton.core.case import Case
 from piton.core.hardware import Hardware, Peaks
@@ -18,11 +19,12 @@ Block = Literal["silicon", "convention"]
 _FORMULAS = {
     "exp": {"convention": exp_convention, "silicon": exp_silicon},
     "gelu": {"convention": gelu_convention, "silicon": gelu_silicon},
+    "rms_norm": {"convention": rms_norm_convention, "silicon": rms_norm_silicon},
+    "softmax": {"convention": softmax_convention, "silicon": softmax_silicon},
 }
 
-
-_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}}
-"""What a formula reads; an operator of another suite may share the name and not the meaning."""
+_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}, "rms_norm": {"epsilon"}, "softmax": {"dim"}}
+"""The operator's attributes; an operator of another suite may share the name and not the meaning."""
 
 
 def has_formula(operator: Operator) -> bool:
@@ -45,6 +47,7 @@ def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "sil
         method=f"{block} peaks of {hardware.name}, {operator.name} as {best.work.choice}",
         limiting_unit=best.limiting_unit,
         unit_times_us=best.unit_times_us,
+        work=best.work.figures(),
     )
 
 

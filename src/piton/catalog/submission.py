@@ -12,7 +12,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from pydantic import Field
 
@@ -79,13 +79,19 @@ def _has_binary_head(path: Path) -> bool:
     return head.startswith(_BINARY_HEADS) or b"\0" in head
 
 
+def list_files(root: Path) -> Iterator[str]:
+    """Paths of what belongs to the sources below `root`, a resolved folder. Raises UsageError above the bounds and for names that cannot be shown."""
+    for count, relative in enumerate(_walk(root, root)):
+        if count == MAX_FILES:
+            _refuse(root, "too many files", f"at most {MAX_FILES}", "more")
+        yield relative
+
+
 def _copy_tree(root: Path, staging: Path) -> tuple[SubmissionFile, ...]:
     files: list[SubmissionFile] = []
     total = 0
-    for relative in _walk(root, root):
-        if len(files) == MAX_FILES:
-            _refuse(root, "too many files", f"at most {MAX_FILES}", "more")
-        data = _read(root, relative, MAX_TOTAL_BYTES - total)
+    for relative in list_files(root):
+        data = read_inside(root, relative, MAX_TOTAL_BYTES - total)
         total += len(data)
         _write(staging / relative, data)
         files.append(SubmissionFile(path=relative, sha256=digest_bytes(data), size_bytes=len(data)))
@@ -98,7 +104,7 @@ def _walk(root: Path, folder: Path, depth: int = 0) -> Iterator[str]:
     for entry in os.scandir(folder):
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
-            if not _is_skipped(entry.name):
+            if not is_skipped(entry.name):
                 yield from _walk(root, path, depth + 1)
         elif not entry.name.endswith(_SKIPPED_FILES):
             relative = path.relative_to(root).as_posix()
@@ -114,12 +120,25 @@ def _check_name(root: Path, relative: str) -> None:
         _refuse(root, "a file's name is too long", f"at most {MAX_NAME_BYTES} bytes", relative)
 
 
-def _is_skipped(name: str) -> bool:
+def is_skipped(name: str) -> bool:
+    """Is a folder of this name left out: version control, build products, caches?"""
     return name in _SKIPPED_FOLDERS or name.endswith(_SKIPPED_SUFFIXES)
 
 
-def _read(root: Path, relative: str, limit: int) -> bytes:
-    """Bytes of one plain file; a link counts as the file it names when that lies inside the tree."""
+def read_inside(root: Path, relative: str, limit: int = MAX_TOTAL_BYTES) -> bytes:
+    """Bytes of one plain file below `root`; a link counts as the file it names when that lies inside the tree.
+
+    Raises UsageError for a link that leaves the tree, for anything but a plain file, and for a file of more than `limit` bytes.
+    """
+    with open_inside(root, relative) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        _refuse(root, "submission too large", f"at most {MAX_TOTAL_BYTES} bytes", f"more, up to {relative}")
+    return data
+
+
+def open_inside(root: Path, relative: str) -> BinaryIO:
+    """The same file, opened."""
     path = root / relative
     real = Path(os.path.realpath(path))  # Path.resolve raises for a link to itself; here opening it fails
     if not real.is_relative_to(root):
@@ -131,11 +150,7 @@ def _read(root: Path, relative: str, limit: int) -> bytes:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         _refuse(path, "not a plain file", "files and folders", "a folder behind a link, a pipe, a socket or a device")
-    with open(descriptor, "rb") as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
-        _refuse(root, "submission too large", f"at most {MAX_TOTAL_BYTES} bytes", f"more, up to {relative}")
-    return data
+    return open(descriptor, "rb")
 
 
 def _refuse(path: Path, problem: str, expected: str, found: str) -> NoReturn:

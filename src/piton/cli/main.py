@@ -39,6 +39,8 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     max_elements: Annotated[int | None, typer.Option(min=1, help="Of these cases, only those whose inputs together have at most this many elements.")] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Of what is left, three telling cases per operator. Cases left out are listed as not run.")] = False,
     keep_failures: Annotated[bool, typer.Option("--keep-failures", help="Write tensors and a rerun script of each failed case to failures/.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Write a timeline of every launch to traces/, for Perfetto and MindStudio Insight.")] = False,
+    trace_cores: Annotated[str, typer.Option(help="Blocks in the timelines, such as 0,5,40-47; fewer blocks, more of each. Implies --trace.")] = "",
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
     trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
@@ -46,6 +48,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
+    host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
@@ -67,6 +70,8 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         max_elements=max_elements,
         is_fast=fast,
         keeps_failures=keep_failures,
+        traces=trace,
+        trace_cores=trace_cores,
         jobs=jobs,
         out=out,
         is_trusted=trust,
@@ -74,11 +79,45 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         trials=trials,
         profile=profile,
         auto_sync=auto_sync,
+        host_deadline_s=host_deadline,
         prints_json=as_json,
         is_resumed=resume,
         overwrites=overwrite,
     )
     raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
+
+
+@app.command("run")
+def run_command(  # noqa: PLR0913 - one parameter per option of the command
+    program: Annotated[str, typer.Argument(help="Source file with main(), such as add.asc.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the program, after --.")] = None,
+    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.")] = "ascend910b2-sim",
+    out: Annotated[str, typer.Option(help="Folder that the files it writes are brought to.")] = "",
+    define: Annotated[list[str] | None, typer.Option("--define", "-D", help="A macro, NAME or NAME=VALUE; may be repeated.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="A further source to compile and link with it; may be repeated.")] = None,
+    folder: Annotated[str, typer.Option(help="Folder that belongs to the program; by default the one it lies in.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
+    auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
+) -> None:
+    """Compile a whole program with main() and run it on the virtual NPU."""
+    from piton.cli.evaluation import cache_dir
+    from piton.cli.program import run_and_show
+    from piton.evaluate.program import ProgramRequest
+
+    request = ProgramRequest(
+        program=program,
+        cache_dir=str(cache_dir().absolute()),
+        folder=folder,
+        sources=tuple(source or ()),
+        defines=tuple(define or ()),
+        arguments=tuple(arguments or ()),
+        target=target,
+        is_auto_sync=auto_sync,
+        out=out,
+        deadline_s=timeout,
+    )
+    raise typer.Exit(run_and_show(request, prints_json=as_json))
 
 
 @app.command("report")
@@ -146,11 +185,12 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command() -> None:
-    """Print the JSON schema of report.json."""
+def schema_command(of: Annotated[str, typer.Argument(help="report, or run.")] = "report") -> None:
+    """Print the JSON schema of report.json, or of what `piton run --json` prints."""
+    from piton.report.program import program_schema_text
     from piton.report.schema import schema_text
 
-    sys.stdout.write(schema_text())
+    sys.stdout.write(program_schema_text() if of == "run" else schema_text())
 
 
 def _version(is_asked: bool) -> None:

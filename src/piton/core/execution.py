@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pydantic import Field
+
 from piton.core.dtype import DType
 from piton.core.finding import Finding
 from piton.core.measurement import Measurement
 from piton.core.operator import AttrValue, Frozen
+from piton.core.timeline import LaunchTimeline, TimelineRequest
 from piton.core.verdict import Outcome
 
 PIPES = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
@@ -46,6 +49,8 @@ class CaseCall:
     """Skip data and checks and keep the trace; for trusted kernels whose control flow does not depend on data."""
     copy_allowance_bytes: int = 4096
     """Bytes that may cross between host and device inside the call, for metadata (D2)."""
+    timeline: TimelineRequest | None = None
+    """Record timelines of the launches; nothing else of the call depends on it."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +81,22 @@ class LaunchRecord(Frozen):
     busy_cycles: dict[str, int]
     """Cycles in which each pipe worked, summed over cores."""
     stall_cycles: dict[str, int]
-    """Cycles in which each pipe had work that waited for a flag, a barrier or memory, summed over cores."""
+    """Cycles in which each pipe did nothing because a flag, a barrier, a full queue or other cores held it up, summed over cores."""
     gm_read_bytes: int
     gm_written_bytes: int
+    cores: int = 0
+    """Cores that took part; 0 in a report from before they were counted."""
+    wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Why each pipe did nothing (docs/report-schema.md), summed over cores: of every pipe, busy cycles and these together are `cores` times `cycles`."""
+    lost_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """The part of the busy cycles that the pipe's instructions do not need by themselves, by reason, summed over cores."""
+    hbm_bytes: int | None = None
+    """Traffic of HBM: what L2 did not serve, with whole bursts and what was written back."""
+
+    @property
+    def gm_bytes_per_s(self) -> float:
+        """Bytes that copies moved from and to global memory, per second of the launch."""
+        return (self.gm_read_bytes + self.gm_written_bytes) / self.time_us * 1e6 if self.time_us else 0.0
 
 
 class CopyLog(Frozen):
@@ -100,8 +118,8 @@ class Execution:
     copies: CopyLog = field(default_factory=CopyLog)
     time: Measurement | None = None
     findings: tuple[Finding, ...] = ()
-    timeline: bytes = b""
-    """Reserved for the Chrome-trace of the launches; empty unless asked for."""
+    timelines: tuple[LaunchTimeline, ...] = ()
+    """Of the first launches that were not cut; empty unless asked for."""
 
 
 class Diagnostic(Frozen):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from piton.core.execution import Build, CaseCall, Execution
 from piton.core.hardware import Hardware
 from piton.core.measurement import Provenance
 from piton.core.operator import Operator
+from piton.core.program import ProgramCall, ProgramExecution, ProgramSources
 from piton.core.submission import Submission
 
 
@@ -33,6 +34,11 @@ class Limits:
     file_bytes: int = 4 << 30
     processes: int = 64
     output_bytes: int = 1 << 20
+    """Bytes kept of each output stream; the rest is dropped."""
+    flood_bytes: int = 64 << 20
+    """A job that prints more than this on one stream is ended."""
+    may_start_processes: bool = True
+    """False: only threads; forking or starting a program ends the job with SIGSYS, where the machine can enforce it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class ProcessResult:
     stdout: str
     stderr: str
     seconds: float
+    is_flooded: bool = False
+    """It was ended because it printed more than `Limits.flood_bytes`."""
 
 
 class RunningProcess(Protocol):
@@ -186,4 +194,30 @@ class Target(Protocol):
     @property
     def device(self) -> Device:
         """Opener of sessions."""
+        ...
+
+
+class ProgramDevice(Protocol):
+    """Builds and runs whole programs, with a `main()` of their own."""
+
+    def prepare(self, runner: Runner) -> None:
+        """Build what is the target's own, once per machine. Raises TargetUnavailableError when that fails."""
+        ...
+
+    def build(self, submission: Submission, sources: ProgramSources, runner: Runner, build_dir: str) -> Build:
+        """Compile and link; a failure of the program is in `Build.outcome`."""
+        ...
+
+    def run(self, submission: Submission, build: Build, call: ProgramCall, runner: Runner) -> ProgramExecution:
+        """Run to the end or to the deadline. Raises EvaluatorError when it could not be run."""
+        ...
+
+
+@runtime_checkable
+class ProgramTarget(Protocol):
+    """A target that can also run whole programs."""
+
+    @property
+    def programs(self) -> ProgramDevice:
+        """What builds and runs them."""
         ...

@@ -37,6 +37,7 @@ class Cause(str, Enum):
     STRIDED_COPY = "strided_copy"
     CASTING_COPY = "casting_copy"
     FORBIDDEN_SOURCE = "forbidden_source"
+    PROCESS_STARTED = "process_started"
     # build_failed
     COMPILE_ERROR = "compile_error"
     LINK_ERROR = "link_error"
@@ -91,6 +92,7 @@ class Cause(str, Enum):
     BUFFER_LIMIT = "buffer_limit"
     DEVICE_MEMORY = "device_memory"
     HOST_MEMORY = "host_memory"
+    OUTPUT_FLOOD = "output_flood"
     # others
     NO_KERNEL_LAUNCHED = "no_kernel_launched"
     NOT_STORED_BY_KERNEL = "not_stored_by_kernel"
@@ -111,6 +113,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
         Cause.STRIDED_COPY,
         Cause.CASTING_COPY,
         Cause.FORBIDDEN_SOURCE,
+        Cause.PROCESS_STARTED,
     ),
     Verdict.BUILD_FAILED: (
         Cause.COMPILE_ERROR,
@@ -164,6 +167,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
         Cause.BUFFER_LIMIT,
         Cause.DEVICE_MEMORY,
         Cause.HOST_MEMORY,
+        Cause.OUTPUT_FLOOD,
     ),
     Verdict.UNATTRIBUTED: (Cause.NO_KERNEL_LAUNCHED, Cause.NOT_STORED_BY_KERNEL),
     Verdict.NONDETERMINISTIC: (Cause.RESULTS_DIFFER,),

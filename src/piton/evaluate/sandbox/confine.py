@@ -12,7 +12,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from piton.evaluate.sandbox import cage, limits, users
+from piton.evaluate.sandbox import cage, limits, syscalls, users
 
 _PARKING = 600
 """Descriptors are moved above this number first, so that giving one its final number never closes another."""
@@ -26,6 +26,8 @@ class Job:
     environment: dict[str, str]
     rlimits: dict[str, int]
     output_bytes: int
+    flood_bytes: int
+    may_start_processes: bool
     uid: int | None
     namespaces: tuple[str, ...]
     has_user_namespace: bool
@@ -97,6 +99,8 @@ def _confine(job: Job) -> None:
     users.become(job.uid)
     users.prctl(users.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(job.cwd)
+    if not job.may_start_processes:
+        syscalls.forbid_new_processes()
 
 
 def _restore_signals() -> None:

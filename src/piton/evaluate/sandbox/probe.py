@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from piton.evaluate.sandbox import syscalls
 
 NAMESPACES = ("mount", "net", "ipc", "uts")
 
@@ -21,6 +23,8 @@ class Mechanisms:
     namespaces: tuple[str, ...] = ()
     user_namespace: bool = False
     """Namespaces entered through a user namespace (no root needed)."""
+    no_new_processes: bool = False
+    """Host and device processes can start no other process (syscalls.py)."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -30,15 +34,17 @@ class Mechanisms:
             *(("user_namespace",) if self.user_namespace else ()),
             *(f"{name}_namespace" for name in self.namespaces),
             *(("read_only_view",) if "mount" in self.namespaces else ()),
+            *(("no_new_processes",) if self.no_new_processes else ()),
         )
         return (*optional, *ALWAYS)
 
 
 def candidates(is_root: bool) -> tuple[Mechanisms, ...]:
-    """Combinations to try, strongest first; the last one uses nothing optional."""
+    """Combinations to try, strongest first; the last one needs no privilege. The system-call filter belongs to each where the kernel has it."""
     privileged = (Mechanisms(users=True, namespaces=NAMESPACES), Mechanisms(users=True), Mechanisms(namespaces=NAMESPACES))
     ordinary = (Mechanisms(namespaces=NAMESPACES, user_namespace=True), Mechanisms())
-    return (*privileged, *ordinary) if is_root else ordinary
+    has_filter = syscalls.is_available()
+    return tuple(replace(item, no_new_processes=has_filter) for item in ((*privileged, *ordinary) if is_root else ordinary))
 
 
 def choose(attempt: Callable[[Mechanisms], str]) -> tuple[Mechanisms, dict[Mechanisms, str]]:

@@ -105,6 +105,7 @@ class SupervisedProcess:
             stdout=str(report.get("stdout", "")),
             stderr=str(report.get("stderr", "")),
             seconds=time.monotonic() - self._started,
+            is_flooded=report.get("is_flooded") is True,
         )
 
 

@@ -26,7 +26,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
 _CAGED_TMP = "/tmp"
 _TMP_BYTES = 2 << 30
 """Bound of a private /tmp."""
-_PROBE_LIMITS = Limits(wall_s=30.0, cpu_s=30, memory_bytes=2 << 30, processes=16)
+_PROBE_LIMITS = Limits(wall_s=30.0, cpu_s=30, memory_bytes=2 << 30, processes=16, may_start_processes=False)
 
 
 class SandboxRunner:
@@ -99,6 +99,8 @@ class SandboxRunner:
             environment=_environment(private),
             rlimits=as_rlimits(limits, uid is not None),
             output_bytes=limits.output_bytes,
+            flood_bytes=limits.flood_bytes,
+            may_start_processes=limits.may_start_processes or not self.mechanisms.no_new_processes,
             uid=uid,
             namespaces=self.mechanisms.namespaces,
             has_user_namespace=self.mechanisms.user_namespace,

@@ -29,6 +29,7 @@ class _Output:
 
     fd: int
     limit: int
+    flood: int
     kept: bytearray = field(default_factory=bytearray)
     dropped: int = 0
 
@@ -42,6 +43,11 @@ class _Output:
         self.kept += part[:room]
         self.dropped += max(0, len(part) - room)
         return bool(part)
+
+    @property
+    def is_flooded(self) -> bool:
+        """Was more printed than any honest program prints?"""
+        return len(self.kept) + self.dropped > self.flood
 
     def text(self) -> str:
         """What was kept, with a line that tells how much was not."""
@@ -65,7 +71,9 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
     for stream in streams:
         _drain(stream)
     _give_writable(job, None)
-    report = {"stdout": streams[0].text(), "stderr": streams[1].text(), "setup_error": setup_error, "leftover": leftover, **status}
+    is_flooded = any(stream.is_flooded for stream in streams)
+    texts = {"stdout": streams[0].text(), "stderr": streams[1].text(), "setup_error": setup_error}
+    report = {**texts, "is_flooded": is_flooded, "leftover": leftover, **status}
     wire.send(control, report)
 
 
@@ -79,7 +87,7 @@ def _start(job: Job, fds: list[int]) -> tuple[list[_Output], int, int]:
         os.close(fd)
     for fd in (out[0], err[0]):
         os.set_blocking(fd, False)
-    return [_Output(out[0], job.output_bytes), _Output(err[0], job.output_bytes)], setup[0], pid
+    return [_Output(fd, job.output_bytes, job.flood_bytes) for fd in (out[0], err[0])], setup[0], pid
 
 
 def _read_all(fd: int) -> str:
@@ -100,6 +108,8 @@ def _watch(control: socket.socket, pid: int, streams: list[_Output]) -> dict[str
         for fd in ready & by_fd.keys():
             if not by_fd[fd].read():
                 poll.unregister(fd)
+            if by_fd[fd].is_flooded:
+                _kill(pid)
         if control.fileno() in ready:  # an order or the parent's death: either way the job ends
             poll.unregister(control.fileno())
             _kill(pid)

@@ -16,7 +16,7 @@ from piton.targets.vnpu.session import SessionPlan, VnpuSession
 DEVICE_MEMORY_BYTES = 60 << 30
 """What a submission can allocate of the 64 GiB of HBM that a 910B has; the rest of the arena is guard space."""
 
-_PROCESS_LIMITS = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256)
+_PROCESS_LIMITS = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256, may_start_processes=False)
 """Of each process of a session, which serves many cases; single cases are bounded by their deadline and budget."""
 
 
@@ -73,4 +73,5 @@ class VnpuDevice:
 def platform_figures(hardware: Hardware) -> tuple[int, ...]:
     """What host code may ask for, in the order of enum piton_platform (vnpu/host_abi.h)."""
     capacities = [int(hardware.memory_bytes[name].value) if name in hardware.memory_bytes else 0 for name in ("ub", "l1", "l0a", "l0b", "l0c", "bt")]
-    return (hardware.cores_aiv, hardware.cores_aic, *capacities, int(hardware.silicon.l2_bytes.value))
+    l2_bytes, clock_hz = int(hardware.silicon.l2_bytes.value), int(hardware.clock_hz.value)
+    return (hardware.cores_aiv, hardware.cores_aic, *capacities, l2_bytes, DEVICE_MEMORY_BYTES, clock_hz)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
+from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.wire import Type
@@ -19,6 +20,7 @@ REQUEST_S = 60.0
 """Bound of a request that is answered at once unless a launch is in progress."""
 _END_S = 5.0
 _STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
+_END_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,12 @@ class Description:
 
 
 class DeviceGoneError(Exception):
-    """The device process has ended; `words` are its last, if it had time for any."""
+    """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
 
-    def __init__(self, words: LastWords | None) -> None:
+    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
         super().__init__("device process ended")
         self.words = words
+        self.is_flooded = is_flooded
 
 
 class DeviceForgedError(Exception):
@@ -117,6 +120,19 @@ class DeviceProcess:
         live, start, size, is_host, is_mutable, undefined, unstored = _unpacked(wire.DESCRIPTION, body)
         return Description(bool(live), start, size, bool(is_host), bool(is_mutable), undefined, unstored)
 
+    def record(self, request: TimelineRequest | None) -> None:
+        """Whether the launches of the calls from here on are recorded."""
+        wanted = request or TimelineRequest()
+        blocks = wanted.blocks
+        self._ask(Type.RECORD, struct.pack(f"<BII{len(blocks)}I", request is not None, wanted.instructions, len(blocks), *blocks))
+
+    def timeline(self, number: int) -> bytes | None:
+        """The timeline of a launch of the call that ended last, counted from 0 among those that were not cut; None when it was not recorded."""
+        body = self._ask(Type.TIMELINE, struct.pack("<I", number))
+        if not body or body[0] > 1:
+            raise DeviceForgedError("a timeline that cannot be read")
+        return body[1:] if body[0] else None
+
     def is_asleep(self) -> bool:
         """True when the process waits for something instead of computing; a simulation, however slow, never does."""
         for _ in range(_STATE_SAMPLES):
@@ -136,7 +152,7 @@ class DeviceProcess:
         except wire.ChannelClosedError:
             pass  # its last words may still be waiting to be read
         answer, content = self._receive(timeout_s)
-        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE):
+        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE, Type.TIMELINE):
             raise DeviceForgedError(f"a refusal of {kind.name.lower()}")
         if answer == Type.REFUSED:
             raise EvaluatorError("the device process refused a request", found=content[4:].decode(errors="replace"), where=kind.name.lower())
@@ -146,7 +162,7 @@ class DeviceProcess:
         try:
             kind, body = wire.receive_frame(self._channel, timeout_s)
         except wire.ChannelClosedError:
-            raise DeviceGoneError(None) from None
+            raise DeviceGoneError(None, is_flooded=self._has_flooded()) from None
         except wire.ChannelTimeoutError:
             raise DeviceBusyError from None
         if kind == Type.DIED:
@@ -154,6 +170,11 @@ class DeviceProcess:
         if kind not in (Type.READY, Type.ANSWER, Type.REFUSED):
             raise DeviceForgedError(f"a message of kind {kind}")
         return kind, body
+
+    def _has_flooded(self) -> bool:
+        """Was it ended for what it printed? Its channel is closed, so that its end is near."""
+        result = self._process.wait(_END_S)
+        return result is not None and result.is_flooded
 
     def _expect_ready(self) -> None:
         try:

@@ -20,6 +20,8 @@ from piton.targets.vnpu.api_names import API_NAMES, VENDOR_HEADERS
 _MESSAGE = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:(?P<column>\d+):)?\s+(?P<severity>fatal error|error|warning|note):\s*(?P<text>.*)$")
 _CONTEXT = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s+(?:recursively )?required (?:from|by)\b")
 _UNDEFINED = re.compile(r"undefined reference to [`'](?P<symbol>[^'`]+)'")
+_ACL = re.compile(r"acl(?:[a-z]{2,4})?[A-Z]\w*|ACL_\w+")
+"""Names of the vendor's runtime and library interfaces."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?P<header>[^>\"]+)[>\"]")
 
@@ -77,7 +79,7 @@ def judge_compile(messages: list[Message], line_of: Callable[[str, int], str], k
     place = Place(file=error.diagnostic.file, line=error.diagnostic.line)
     missing = _missing_api(line_of(place.file, place.line), error.column, known) if error.is_own else None
     if missing:
-        text = f"{missing} is not part of the virtual NPU's Ascend C (not supported yet, or misspelt)"
+        text = f"{missing} is not part of the virtual NPU's {'runtime' if _ACL.fullmatch(missing) else 'Ascend C'} (not supported yet, or misspelt)"
         return outcome(Cause.UNSUPPORTED_API, text, place=place.model_copy(update={"instruction": missing}), api=missing)
     return outcome(Cause.COMPILE_ERROR, error.diagnostic.message, place=place, errors=len(errors))
 
@@ -91,7 +93,8 @@ def _missing_api(line: str, column: int, known: frozenset[str]) -> str | None:
     if word is None or word.group() in known:
         return None
     is_qualified = re.search(r"\bAscendC\s*::\s*\Z", line[: word.start()]) is not None
-    return word.group() if is_qualified or word.group() in API_NAMES else None
+    is_known = word.group() in API_NAMES or _ACL.fullmatch(word.group()) is not None
+    return word.group() if is_qualified or is_known else None
 
 
 def undefined_symbols(text: str) -> list[str]:

@@ -8,20 +8,21 @@ from collections.abc import Sequence
 from piton.core.execution import OutputBuffer
 from piton.core.finding import Finding, FindingKind
 from piton.core.measurement import Measurement, Provenance
+from piton.core.protocols import Limits
 from piton.core.verdict import Cause, Outcome, outcome
-from piton.targets.vnpu.device_process import LastWords
+from piton.targets.vnpu.device_process import DeviceGoneError
 from piton.targets.vnpu.judge import Judged
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.places import Locate, calls_text
 
-_CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
+CONSEQUENCES = frozenset({Cause.HOST_EXCEPTION, Cause.HOST_SIGNAL, Cause.HOST_EXIT})
 """How host code reacts to a device that stopped or refused; the reason is reported instead."""
 
 
 def gather(failures: Sequence[Outcome], log: CallLog, judged: Sequence[Judged], root: str) -> list[Outcome]:
     """Every outcome of one call; `root` is the submission's folder."""
     reasons = log.outcomes(root) + _modified(log)
-    own = [item for item in failures if not (reasons and item.cause in _CONSEQUENCES)]
+    own = [item for item in failures if not (reasons and item.cause in CONSEQUENCES)]
     unlaunched = [] if failures or log.has_kernel or log.is_cut else _no_kernel([item.buffer for item in judged])
     wrong = [found for item in judged for found in item.outcomes]
     return [*own, *reasons, *unlaunched, *(_unlaunched(wrong) if unlaunched else wrong)]
@@ -44,8 +45,11 @@ def findings_of(log: CallLog, root: str) -> list[Finding]:
     return [*log.findings(root), Finding(kind=FindingKind.COPY_PRICED, message=message, occurrences=copies)]
 
 
-def how_the_device_ended(words: LastWords | None, locate: Locate) -> Outcome:
+def how_the_device_ended(gone: DeviceGoneError, locate: Locate) -> Outcome:
     """The outcome of a call during which the device process ended; `locate` knows the device library."""
+    words = gone.words
+    if gone.is_flooded:
+        return outcome(Cause.OUTPUT_FLOOD, "device code printed more than a process may and was ended", allowed_bytes=Limits.flood_bytes)
     if words is None:
         return outcome(Cause.DEVICE_SIGNAL, "the device process ended without a word: device code ended it, or it ran out of memory")
     places = locate(words.code)
@@ -54,6 +58,8 @@ def how_the_device_ended(words: LastWords | None, locate: Locate) -> Outcome:
     if words.is_raw_store:
         text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue{calls}"
         return outcome(Cause.RAW_GM_STORE, text, place=place, fault_address=f"{words.address:#x}", kernel=words.kernel)
+    if words.signal == signal.SIGSYS:
+        return outcome(Cause.PROCESS_STARTED, f"device code{where} tried to start a process{calls}", place=place, signal=words.signal)
     at = f" at address {words.address:#x}" if words.address or words.signal in (signal.SIGSEGV, signal.SIGBUS) else ""
     text = f"device code was ended by {_signal_name(words.signal)}{where}{at}{calls}"
     return outcome(Cause.DEVICE_SIGNAL, text, place=place, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)

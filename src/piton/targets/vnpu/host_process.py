@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -16,7 +15,8 @@ from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu import wire
-from piton.targets.vnpu.places import Locate, calls_text
+from piton.targets.vnpu.host_end import how_it_ended, read_fault
+from piton.targets.vnpu.places import Locate, nowhere
 
 ENTRY = "piton.targets.vnpu.host_worker:serve"
 _START_S = 60.0
@@ -27,10 +27,6 @@ _TEXT = 2000
 
 Extent = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 """A number that torch itself can hold."""
-
-
-def _nowhere(_offsets: Sequence[int]) -> tuple[Place, ...]:
-    return ()
 
 
 class OutputClaim(BaseModel):
@@ -93,20 +89,8 @@ class HostProgram:
     device_channel: socket.socket
     """The host's end of its channel to the device process; closed here once the process has it."""
     limits: Limits = field(default_factory=Limits)
-    locate: Locate = _nowhere
+    locate: Locate = nowhere
     """Finds places in the submission's host library; for the parent, the process does not get it."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What a crashing host process told about its end."""
-
-    signal: int
-    address: int
-    """0 when the signal has none."""
-    is_device_pointer: bool
-    code: tuple[int, ...]
-    """Offsets in the submission's library, innermost call first."""
 
 
 class HostProcess:
@@ -190,19 +174,7 @@ class HostProcess:
         result = ended or self._process.kill()
         if ended is None and result.signal == signal.SIGKILL:  # our own kill: it had closed its channel and lived on
             return self._illegal("the end of its channel")
-        return HostResult(failures=(_how_it_ended(result, self._fault(), self._locate),))
-
-    def _fault(self) -> Fault | None:
-        """Last words about a crash. A submission can write them too; they only explain."""
-        os.set_blocking(self._status, False)
-        try:
-            words = os.read(self._status, wire.FAULT.size)
-        except BlockingIOError:
-            return None
-        if len(words) != wire.FAULT.size:
-            return None
-        number, address, is_device, count, *frames = wire.FAULT.unpack(words)
-        return Fault(number, address, bool(is_device), tuple(frames[:count]))
+        return HostResult(failures=(how_it_ended(result, read_fault(self._status), self._locate),))
 
 
 def _failed(failure: Failure) -> Outcome:
@@ -215,44 +187,3 @@ def _failed(failure: Failure) -> Outcome:
         return outcome(Cause.OPERATOR_MISSING, failure.message[:_TEXT], place=place)
     cause = Cause.HOST_MEMORY if failure.type_name == "MemoryError" else Cause.HOST_EXCEPTION
     return outcome(cause, text, place=place)
-
-
-def _how_it_ended(result: ProcessResult, fault: Fault | None, locate: Locate) -> Outcome:
-    tail = result.stderr.strip()[-500:]
-    if result.signal is None:
-        text = f"the host process ended by itself with exit code {result.exit_code} instead of returning from the operator"
-        return outcome(Cause.HOST_EXIT, f"{text}\n{tail}".strip(), exit_code=result.exit_code if result.exit_code is not None else -1)
-    if fault is not None and fault.signal == result.signal:
-        return _crashed(fault, tail, locate(fault.code))
-    if result.signal == signal.SIGXCPU:
-        return outcome(Cause.HOST_DEADLINE, "the host process used up its processor time", signal=result.signal)
-    return outcome(Cause.HOST_SIGNAL, f"the host process was ended by {_signal_name(result.signal)}\n{tail}".strip(), signal=result.signal)
-
-
-def _crashed(fault: Fault, tail: str, places: Sequence[Place]) -> Outcome:
-    """A signal that the process reported itself, with the innermost place inside the submission."""
-    place, calls = (places[0] if places else None), calls_text(places)
-    numbers: dict[str, int | str] = {"signal": fault.signal}
-    if fault.signal in (signal.SIGSEGV, signal.SIGBUS):
-        numbers["fault_address"] = f"{fault.address:#x}"
-    if fault.is_device_pointer:
-        text = f"the host code touched device memory through a pointer; device pointers are for kernels only{calls}"
-        return outcome(Cause.HOST_DEVICE_ACCESS, text, place=place, **numbers)
-    text = f"the host code was ended by {_signal_name(fault.signal)}{_MEANING.get(fault.signal, '')}{calls}"
-    return outcome(Cause.HOST_SIGNAL, f"{text}\n{tail}".strip(), place=place, **numbers)
-
-
-_MEANING: dict[int, str] = {
-    signal.SIGSEGV: ", an access to memory that it does not have",
-    signal.SIGBUS: ", an access beyond the end of a mapped file or one that is not aligned",
-    signal.SIGFPE: ", an integer division by zero or overflow",
-    signal.SIGILL: ", an illegal instruction",
-    signal.SIGABRT: ": abort() was called, by a failed assertion or an exception that nobody caught",
-}
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from piton.core.execution import PIPES, CopyLog, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.verdict import VERDICT_OF, Cause, Outcome, Place, outcome
-from piton.targets.vnpu.places import Locate, calls_text
+from piton.targets.vnpu.places import Locate, calls_text, nowhere
 
-NOTICE_CAUSES = frozenset({"framework_compute", "strided_copy", "casting_copy", "host_copy", "device_memory", "input_modified"})
+NOTICE_CAUSES = frozenset({"framework_compute", "strided_copy", "casting_copy", "host_copy", "device_memory", "host_memory", "input_modified", "bad_parameter"})
 """What the host library and the device process may refuse; a host process can send any text as a cause."""
 
 
@@ -58,6 +58,10 @@ class LoggedLaunch(BaseModel):
     stall_cycles: dict[str, int]
     gm_read_bytes: int
     gm_written_bytes: int
+    cores: int = 0
+    wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    lost_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
+    hbm_bytes: int = 0
     diagnostics: list[LoggedDiagnostic]
 
 
@@ -67,6 +71,13 @@ class Notice(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
     cause: str
     message: str
+    code: int = 0
+    """Offset in the library of the host code that asked; 0 when unknown."""
+
+    def outcome(self, locate: Locate) -> Outcome:
+        """What was refused, and where in the host code."""
+        places = locate((self.code,)) if self.code else ()
+        return outcome(_cause(self.cause, NOTICE_CAUSES), self.message, place=places[0] if places else None)
 
 
 class CallLog(BaseModel):
@@ -113,9 +124,9 @@ class CallLog(BaseModel):
             refused=tuple(notice.message for notice in self.notices),
         )
 
-    def outcomes(self, root: str) -> list[Outcome]:
-        """Every violation: refused operations first, then what the engine found."""
-        refused = [outcome(_cause(notice.cause, NOTICE_CAUSES), notice.message) for notice in self.notices]
+    def outcomes(self, root: str, locate: Locate = nowhere) -> list[Outcome]:
+        """Every violation: refused operations first, placed by `locate` (which knows the host library), then what the engine found."""
+        refused = [notice.outcome(locate) for notice in self.notices]
         found = [_violation(item, launch.kernel, root) for launch in self.launches for item in launch.diagnostics if not item.is_finding]
         return [*_distinct(refused), *found]
 
@@ -144,6 +155,10 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
         stall_cycles=launch.stall_cycles,
         gm_read_bytes=launch.gm_read_bytes,
         gm_written_bytes=launch.gm_written_bytes,
+        cores=launch.cores,
+        wait_cycles=launch.wait_cycles,
+        lost_cycles=launch.lost_cycles,
+        hbm_bytes=launch.hbm_bytes,
     )
 
 
@@ -168,4 +183,4 @@ def _kind(name: str) -> FindingKind:
 
 
 def _distinct(outcomes: list[Outcome]) -> list[Outcome]:
-    return list({(item.cause, item.message): item for item in outcomes}.values())
+    return list({(item.cause, item.message, item.place): item for item in outcomes}.values())

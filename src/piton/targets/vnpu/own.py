@@ -22,6 +22,8 @@ ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-
 HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
 """C++20 because torch's headers ask for it; host code of a submission is never what is measured.
 Line numbers, to say where it crashed."""
+_WITHOUT_TORCH = ("acl", "fault", "transport")
+"""Units of the host library that whole programs are linked with too."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Paths:
         """Sources of libpiton_npu.so."""
         return self.root / "host"
 
+    @property
+    def program(self) -> Path:
+        """Sources that only whole programs are linked with."""
+        return self.root / "program"
+
 
 def torch_folder() -> Path | None:
     """Folder of the installed torch if it has C++ headers; found without importing it."""
@@ -72,7 +79,7 @@ def python_include() -> Path | None:
 
 @dataclass(frozen=True)
 class OwnParts:
-    """Where everything is that a submission's build needs; the three products are empty until `made`."""
+    """Where everything is that a submission's build needs; the products are empty until they are made."""
 
     paths: Paths
     compiler: Compiler
@@ -84,6 +91,8 @@ class OwnParts:
     device_program: str = ""
     torch_header: str = ""
     """`piton_torch.h` with its precompiled form beside it."""
+    program_objects: tuple[str, ...] = ()
+    """What a whole program is linked with."""
 
     @staticmethod
     def locate(paths: Paths, hardware: Hardware) -> OwnParts:
@@ -134,6 +143,21 @@ class OwnParts:
         torch_header = workshop.put_beside(made[0], self.paths.shims / TORCH_HEADER)
         return replace(self, device_program=device_program, host_library=host_library, torch_header=torch_header)
 
+    def made_for_programs(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
+        """The same with the parts that run whole programs: the engine, and what they are linked with; nothing of torch."""
+        engine, program = self._engine_steps(), self._program_steps()
+        if workshop.lacks([*engine, *program]):
+            progress(f"building the virtual NPU for this machine: {len(engine) + len(program)} compiles, once per version (kept in {workshop.kept_in})")
+        made = required(workshop.make_all([*engine, *program], progress))
+        (device_program,) = required(workshop.make_all([self._device_link(made[: len(engine)])], progress))
+        return replace(self, device_program=device_program, program_objects=tuple(made[len(engine) :]))
+
+    def _program_steps(self) -> list[Step]:
+        """Host library and connection without torch."""
+        flags = (*HOST_FLAGS, "-isystem", str(self.paths.shims), "-isystem", str(self.paths.include))
+        units = [self.paths.host / f"{name}.cpp" for name in _WITHOUT_TORCH] + sorted(self.paths.program.rglob("*.cpp"))
+        return self._steps_of(units, flags, lambda unit: f"program-{unit.stem}.o")
+
     def _engine_steps(self) -> list[Step]:
         flags = (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
         return self._unit_steps(self.paths.engine, flags)
@@ -157,8 +181,13 @@ class OwnParts:
         units = sorted(folder.rglob("*.cpp"))
         if not units:
             raise TargetUnavailableError("Piton's own C++ sources are missing", expected=f"C++ files in {folder}", action="reinstall Piton")
-        shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in sorted(folder.parent.rglob("*.h")))]
-        return [self._own_step(_object_name(unit, folder), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
+        return self._steps_of(units, flags, lambda unit: _object_name(unit, folder))
+
+    def _steps_of(self, units: list[Path], flags: tuple[str, ...], name: Callable[[Path], str]) -> list[Step]:
+        folders = (self.paths.engine, self.paths.host, self.paths.shims)
+        headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))]
+        shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in headers)]
+        return [self._own_step(name(unit), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
 
     def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:
         key = digest([name, arguments, inputs, self.compiler.version, metadata.version("torch")])

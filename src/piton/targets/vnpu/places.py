@@ -20,6 +20,12 @@ from piton.targets.vnpu.wire import FRAMES
 Locate = Callable[[Sequence[int]], tuple[Place, ...]]
 """Offsets of frames, innermost first, to the places inside the submission, innermost first; functions stand where other places name an instruction."""
 
+
+def nowhere(_offsets: Sequence[int]) -> tuple[Place, ...]:
+    """The places of code that nothing is known about."""
+    return ()
+
+
 _LIMITS = Limits(wall_s=20.0, cpu_s=20, memory_bytes=2 << 30, processes=16)
 _LINE = re.compile(r"(?P<file>[^\0]{1,500}):(?P<line>[1-9]\d{0,6})(?: \(discriminator \d+\))?")
 _WORKING_FOLDER = re.compile(r"\./work/[0-9a-f]{64}/")

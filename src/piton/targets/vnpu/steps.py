@@ -23,6 +23,8 @@ DEVICE_FLAGS = (*KERNEL_FLAGS, "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-f
 calls the engine, which ends code that does not."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
+NOTHING = re.compile(r"(?!)")
+"""Everything has to be there."""
 _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
 
@@ -40,11 +42,13 @@ class Unit:
 class OperatorSteps:
     """The steps of one operator of one submission."""
 
-    def __init__(self, own: OwnParts, manifest: Manifest, sources: OperatorSources, tree: SourceTree) -> None:
+    def __init__(self, own: OwnParts, manifest: Manifest, sources: OperatorSources, tree: SourceTree, defines: tuple[str, ...] = ()) -> None:
+        """`defines` are macros as `NAME` or `NAME=VALUE`."""
         self._own = own
         self._sources = sources
         self._tree = tree
-        self.key = digest([own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS])
+        self._defines = tuple(f"-D{name}" for name in defines)
+        self.key = digest([own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
         """Identity of everything but the sources."""
 
     def units(self) -> list[Unit]:
@@ -57,6 +61,11 @@ class OperatorSteps:
         """The Python module `module` of the host library."""
         arguments = ("-shared", *_LENIENT, *objects, *self._own.torch_libraries())
         return self._link_step(f"{module}.abi3.so", arguments, objects, EXPECTED_ON_HOST)
+
+    def program_link(self, objects: list[str]) -> Step:
+        """A whole program with what connects it to the device."""
+        everything = [*objects, *self._own.program_objects]
+        return self._link_step("program", (*_LENIENT, "-pthread", *everything, "-ldl"), everything, NOTHING)
 
     def device_link(self, objects: list[str]) -> Step:
         """The device library."""
@@ -73,7 +82,17 @@ class OperatorSteps:
 
     def _unit(self, path: str, side: Literal["host", "device"], flags: tuple[str, ...]) -> Unit:
         quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
-        arguments = (*flags, *quoted, *self._own.system_includes(), f"-ffile-prefix-map={self._tree.root.parent}=.", "-x", "c++", "-c", self._tree.path(path))
+        arguments = (
+            *flags,
+            *self._defines,
+            *quoted,
+            *self._own.system_includes(),
+            f"-ffile-prefix-map={self._tree.root.parent}=.",
+            "-x",
+            "c++",
+            "-c",
+            self._tree.path(path),
+        )
         name = f"{PurePosixPath(path).stem}.{side}.o"
         key = digest([self.key, self._tree.unit_key(path), path, side])
         readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))

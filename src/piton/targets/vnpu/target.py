@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from piton.core.hardware import Hardware
 from piton.core.measurement import Provenance
 from piton.targets.vnpu.device import VnpuDevice
+from piton.targets.vnpu.program import VnpuPrograms
 from piton.targets.vnpu.toolchain import VnpuToolchain
 
 
 @dataclass(frozen=True)
 class VnpuTarget:
-    """Implements core.protocols.Target: kernels compiled against Piton's headers, executed and timed by its engine."""
+    """Implements core.protocols.Target and ProgramTarget: kernels compiled against Piton's headers, executed and timed by its engine."""
 
     name: str
     hardware: Hardware
     toolchain: VnpuToolchain
     device: VnpuDevice
+    programs: VnpuPrograms
     provenance: Provenance = Provenance.SIMULATED
 
 
 def open_vnpu(name: str, hardware: Hardware, chip_table: str, cache_dir: str, progress: Callable[[str], None] | None = None) -> VnpuTarget:
     """The virtual NPU that simulates `hardware`; its programs are built into `cache_dir` by the toolchain, which says so through `progress`."""
     toolchain = VnpuToolchain(hardware, cache_dir, progress)
-    return VnpuTarget(name, hardware, toolchain, VnpuDevice(hardware, chip_table, toolchain))
+    return VnpuTarget(name, hardware, toolchain, VnpuDevice(hardware, chip_table, toolchain), VnpuPrograms(hardware, chip_table, toolchain))

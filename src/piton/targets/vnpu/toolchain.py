@@ -60,6 +60,17 @@ class VnpuToolchain:
         workshop = Workshop(parts.compiler, self._store, runner, self._store.root / "work")
         self._own = parts.made(workshop, self._progress)
 
+    def prepare_programs(self, runner: Runner) -> OwnParts:
+        """Build what whole programs need, once per machine and version. Raises TargetUnavailableError when that fails."""
+        parts = OwnParts.locate(self._paths, self._hardware)
+        workshop = Workshop(parts.compiler, self._store, runner, self._store.root / "work")
+        return parts.made_for_programs(workshop, self._progress)
+
+    @property
+    def store(self) -> Store:
+        """Where results are kept."""
+        return self._store
+
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
         """Build one operator; a failure of the submission is in `Build.outcome`."""
         started = time.monotonic()
@@ -98,48 +109,20 @@ def _missing() -> list[str]:
     return lacks
 
 
-class _OperatorBuild:
-    """One call of `VnpuToolchain.build`."""
+class SourceBuild:
+    """Compiles and links of one tree of sources, with what the compiler said about them."""
 
-    def __init__(self, own: OwnParts, store: Store, runner: Runner, build_dir: Path, submission: Submission, sources: OperatorSources) -> None:
+    def __init__(self, own: OwnParts, workshop: Workshop, tree: SourceTree) -> None:
         self._own = own
-        self._workshop = Workshop(own.compiler, store, runner, build_dir / "work")
-        self._build_dir = build_dir
-        self._submission = submission
-        self._sources = sources
-        self._tree = copy_sources(submission, sources, build_dir / "src")
-        self._steps = OperatorSteps(own, submission.manifest, sources, self._tree)
-        self._diagnostics: list[Diagnostic] = []
-        self._is_cached = True
+        self._workshop = workshop
+        self._tree = tree
+        self.diagnostics: list[Diagnostic] = []
+        """What a user wants to read."""
+        self.is_cached = True
+        """Nothing had to be made."""
 
-    def run(self, started: float) -> Build:
-        """Compile, link, assemble."""
-        failure, artifacts = self._make()
-        return Build(
-            operator=self._sources.operator,
-            artifacts=artifacts,
-            outcome=failure,
-            diagnostics=tuple(self._diagnostics),
-            key=_result_key(self._own, self._steps, self._tree, self._submission),
-            seconds=time.monotonic() - started,
-            is_cached=self._is_cached,
-        )
-
-    def _make(self) -> tuple[Outcome | None, dict[str, str]]:
-        failure, objects = self._compile(self._steps.units())
-        if failure:
-            return failure, {}
-        name = module_name(self._submission)
-        failure, host = self._link(self._steps.host_link(objects["host"], name), EXPECTED_ON_HOST)
-        if failure:
-            return failure, {}
-        failure, device = self._link(self._steps.device_link(objects["device"]), EXPECTED_ON_DEVICE)
-        if failure:
-            return failure, {}
-        folder = assemble_package(self._submission, Path(host), name, self._build_dir / "package")
-        return None, {"host": host, "device": device, "package": str(folder)}
-
-    def _compile(self, units: list[Unit]) -> tuple[Outcome | None, dict[str, list[str]]]:
+    def compile(self, units: list[Unit]) -> tuple[Outcome | None, dict[str, list[str]]]:
+        """The objects by side, or the failure that counts."""
         results = self._workshop.make_all([unit.step for unit in units])
         objects: dict[str, list[str]] = {"host": [], "device": []}
         failures = [self._note_compile(unit, result) for unit, result in zip(units, results, strict=True)]
@@ -148,24 +131,63 @@ class _OperatorBuild:
         return next((failure for failure in failures if failure), None), objects
 
     def _note_compile(self, unit: Unit, result: StepResult) -> Outcome | None:
-        self._is_cached = self._is_cached and result.is_cached
+        self.is_cached = self.is_cached and result.is_cached
         messages = parse_compiler(result.output, self._tree.contains)
         shown = [message.diagnostic for message in messages if message.is_own or message.diagnostic.severity == "error"]
-        self._diagnostics += [item for item in shown if item not in self._diagnostics]
+        self.diagnostics += [item for item in shown if item not in self.diagnostics]
         if result.path or result.is_skipped:
             return None
         if result.is_timed_out:
             return _timeout(unit.source)
         return judge_compile(messages, self._tree.line, self._own.known_names, result.output)
 
-    def _link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
+    def link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
+        """The linked file, or the failure; symbols that match `expected` are provided at run time."""
         result = self._workshop.make(step)
-        self._is_cached = self._is_cached and result.is_cached
+        self.is_cached = self.is_cached and result.is_cached
         if result.is_timed_out:
             return _timeout(step.name), ""
         if not result.path:
             return judge_link(unexpected(result.output, expected), result.output), ""
         return None, result.path
+
+
+class _OperatorBuild(SourceBuild):
+    """One call of `VnpuToolchain.build`."""
+
+    def __init__(self, own: OwnParts, store: Store, runner: Runner, build_dir: Path, submission: Submission, sources: OperatorSources) -> None:
+        super().__init__(own, Workshop(own.compiler, store, runner, build_dir / "work"), copy_sources(submission, sources, build_dir / "src"))
+        self._build_dir = build_dir
+        self._submission = submission
+        self._sources = sources
+        self._steps = OperatorSteps(own, submission.manifest, sources, self._tree)
+
+    def run(self, started: float) -> Build:
+        """Compile, link, assemble."""
+        failure, artifacts = self._make()
+        return Build(
+            operator=self._sources.operator,
+            artifacts=artifacts,
+            outcome=failure,
+            diagnostics=tuple(self.diagnostics),
+            key=_result_key(self._own, self._steps, self._tree, self._submission),
+            seconds=time.monotonic() - started,
+            is_cached=self.is_cached,
+        )
+
+    def _make(self) -> tuple[Outcome | None, dict[str, str]]:
+        failure, objects = self.compile(self._steps.units())
+        if failure:
+            return failure, {}
+        name = module_name(self._submission)
+        failure, host = self.link(self._steps.host_link(objects["host"], name), EXPECTED_ON_HOST)
+        if failure:
+            return failure, {}
+        failure, device = self.link(self._steps.device_link(objects["device"]), EXPECTED_ON_DEVICE)
+        if failure:
+            return failure, {}
+        folder = assemble_package(self._submission, Path(host), name, self._build_dir / "package")
+        return None, {"host": host, "device": device, "package": str(folder)}
 
 
 def _result_key(own: OwnParts, steps: OperatorSteps, tree: SourceTree, submission: Submission) -> str:

@@ -38,15 +38,22 @@ struct TraceEntry {
     uint16_t opcode = 0;        // enum vnpu_opcode, for the timeline
     uint32_t cycles = 0;        // Work: cycles on the pipe; copies: set-up cycles
     uint32_t issue_cycles = 1;  // cycles of S to issue it
-    uint32_t blocks = 0;        // copies: block count
-    uint32_t block_bytes = 0;   // copies: bytes per block
-    uint32_t gm_gap = 0;        // copies: GM gap in bytes from the end of a block to the start of the next
+    union {
+        uint32_t blocks = 0;  // copies: block count
+        uint32_t repeats;     // V: repeats of 256 bytes
+    };
+    union {
+        uint32_t block_bytes = 0;  // copies: bytes per block
+        uint32_t conflict_cycles;  // V: the part of `cycles` that bank conflicts cost
+    };
+    uint32_t gm_gap = 0;  // copies: GM gap in bytes from the end of a block to the start of the next
     uint32_t line = 0;
     uint64_t gm_addr = 0;  // copies: first GM byte
 };
 
 constexpr uint8_t kTraceAutoSync = 1;  // inserted by the (modelled) compiler, not written by the user
 constexpr uint8_t kTraceL2Bypass = 2;
+constexpr uint8_t kTraceToL1 = 4;  // a load into L1 of a cube core
 
 using CoreTrace = std::vector<TraceEntry>;
 
@@ -55,12 +62,38 @@ struct LaunchTrace {
     std::vector<CoreTrace> cores;  // one per block
 };
 
+// Why a pipe did nothing. The first VNPU_PIPE_COUNT values: for a flag that the pipe of that number sets.
+enum WaitReason : uint8_t {
+    kWaitBarrier = VNPU_PIPE_COUNT,  // S: PIPE_ALL, and the core's own pipes before a SyncAll
+    kWaitQueue,                      // S: the queue of a pipe was full
+    kWaitSyncAll,
+    kWaitCrossFlag,
+    kWaitEnd,     // S: the program is over, pipes still work
+    kWaitIdle,    // nothing was issued to it; flags and barriers take one cycle each, too
+    kWaitLaunch,  // its block had not started
+    kWaitTail,    // its last block had ended, others had not
+    kWaitReasons
+};
+
+// What made a pipe busy for longer than its instructions need by themselves.
+enum LossReason : uint8_t {
+    kLossShare,     // transfers: HBM or L2 shared with other transfers
+    kLossBlocks,    // transfers: the least time per block is longer than its bytes take
+    kLossLatency,   // transfers: the last byte is on its way and the pipe starts nothing else
+    kLossConflict,  // V: bank conflicts
+    kLossMiss,      // S: misses of the data cache
+    kLossReasons
+};
+
 // What the replay says about one launch. All figures in core clock cycles unless named otherwise.
 struct LaunchTiming {
-    uint64_t cycles = 0;                  // launch overhead and all waves
-    uint64_t kernel_cycles = 0;           // without the launch overhead
-    uint64_t busy[VNPU_PIPE_COUNT] = {};  // summed over cores
-    uint64_t stall[VNPU_PIPE_COUNT] = {};
+    uint64_t cycles = 0;                                // launch overhead and all waves
+    uint64_t kernel_cycles = 0;                         // without the launch overhead
+    uint64_t busy[VNPU_PIPE_COUNT] = {};                // summed over cores
+    uint64_t stall[VNPU_PIPE_COUNT] = {};               // the waits before kWaitIdle together
+    uint64_t wait[VNPU_PIPE_COUNT][kWaitReasons] = {};  // of each pipe: busy + all waits = cores * cycles
+    uint64_t lost[VNPU_PIPE_COUNT][kLossReasons] = {};  // parts of busy
+    uint32_t cores = 0;                                 // that took part
     uint64_t gm_read_bytes = 0;
     uint64_t gm_written_bytes = 0;
     uint64_t hbm_bytes = 0;  // HBM traffic, write-backs included

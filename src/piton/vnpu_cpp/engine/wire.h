@@ -21,7 +21,7 @@ namespace vnpu::wire {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire format is that of the machine");
 
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 4;
 constexpr uint32_t kMaxBody = 1u << 26;  // a copy allowance is some KiB; a log of many launches some MiB
 
 enum class Type : uint32_t {
@@ -33,6 +33,8 @@ enum class Type : uint32_t {
     EndCall = 5,    // -> text (JSON log)
     Describe = 6,   // u64 address, u64 bytes -> u8 is_live, u64 allocation address, u64 allocation bytes, u8 is_host, u8 is_mutable, u64 first undefined, u64
                     // first unstored
+    Record = 7,     // u8 is_on, u32 instructions to keep of a launch, u32 count, u32 blocks[]: timelines of the launches of later calls
+    Timeline = 8,   // u32 number of a recorded launch of the call that ended last -> u8 is_there, its timeline (device/timeline_frame.h)
     // host -> device
     HostAllocate = 32,    // u64 bytes -> u64 address, u64 generation
     HostFree = 33,        // u64 address, u64 generation; no answer
@@ -40,7 +42,9 @@ enum class Type : uint32_t {
     HostCopyIn = 35,      // u64 address, text bytes
     HostCopyOut = 36,     // u64 address, u64 bytes -> text bytes
     HostCopyDevice = 37,  // u64 destination, u64 source, u64 bytes
-    HostNotice = 38,      // text cause, text message: the host library refused something; answered, so that it is in the log before the call can end
+    HostNotice = 38,      // text cause, text message, u64 offset in the submission's library (0: unknown): the host library refused something; answered, so
+                          // that it is in the log before the call can end
+    HostClock = 39,       // -> u64 cycles of the launches and device copies of this call
     // device -> parent, host
     Ready = 64,    // u32 version: the process is up
     Answer = 65,   // body as the request says

@@ -62,11 +62,17 @@ void reserve_addresses() {
 
 }  // namespace
 
+uint64_t offset_in_package(const void *caller) {
+    vnpu::Frames found = {};
+    if (caller) vnpu::frames::keep(found, package_folder.c_str(), reinterpret_cast<uint64_t>(caller) - 1);
+    return found.count ? found.offsets[0] : 0;
+}
+
 void guard_device_addresses(int status_fd, const std::string &package) {
     status_pipe = status_fd;
     package_folder = package;
     reserve_addresses();
-    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT});
+    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS});
 }
 
 }  // namespace piton::host

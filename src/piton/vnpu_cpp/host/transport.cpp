@@ -41,7 +41,7 @@ DeviceBlock allocate(uint64_t bytes) {
     const std::string body = ask(Type::HostAllocate, Writer().put(bytes).body());
     Reader in(body);
     const auto address = in.get<uint64_t>();
-    return {address, in.get<uint64_t>()};
+    return {address, in.get<uint64_t>(), bytes};
 }
 
 void release(const DeviceBlock &block) noexcept {
@@ -72,6 +72,14 @@ void copy_out(void *data, uint64_t address, uint64_t bytes) {
 
 void copy_device(uint64_t destination, uint64_t source, uint64_t bytes) { ask(Type::HostCopyDevice, Writer().put(destination).put(source).put(bytes).body()); }
 
-void notice(const std::string &cause, const std::string &message) { ask(Type::HostNotice, Writer().text(cause).text(message).body()); }
+uint64_t elapsed_cycles() {
+    const std::string body = ask(Type::HostClock, "");
+    Reader in(body);
+    return in.get<uint64_t>();
+}
+
+void notice(const std::string &cause, const std::string &message, const void *caller) {
+    ask(Type::HostNotice, Writer().text(cause).text(message).put(offset_in_package(caller)).body());
+}
 
 }  // namespace piton::host

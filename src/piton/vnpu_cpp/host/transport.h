@@ -17,6 +17,7 @@ namespace piton::host {
 struct DeviceBlock {
     uint64_t address = 0;
     uint64_t generation = 0;
+    uint64_t bytes = 0;
 };
 
 // Each throws std::runtime_error with the device's words when it refuses, and when it is gone.
@@ -27,12 +28,18 @@ void copy_in(uint64_t address, const void *data, uint64_t bytes);
 void copy_out(void *data, uint64_t address, uint64_t bytes);
 void copy_device(uint64_t destination, uint64_t source, uint64_t bytes);
 
-// Log that this library refused something; `cause` is a value of piton.core.verdict.Cause.
-void notice(const std::string &cause, const std::string &message);
+// Simulated cycles of all launches and device copies so far.
+uint64_t elapsed_cycles();
+
+// Log that this library refused something; `cause` is a value of piton.core.verdict.Cause, `caller` an address in the code that asked for it.
+void notice(const std::string &cause, const std::string &message, const void *caller = nullptr);
 
 void connect(int device_fd);
 
 // Reserve the addresses of device memory; report a fault on them, and any other crash with its place in libraries below the folder `package`, to `status_fd`.
 void guard_device_addresses(int status_fd, const std::string &package);
+
+// Offset of the call that returns to `caller` in a library below that folder; 0 for other code.
+uint64_t offset_in_package(const void *caller);
 
 }  // namespace piton::host

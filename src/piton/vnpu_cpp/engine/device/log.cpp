@@ -62,6 +62,26 @@ std::string by_pipe(const uint64_t (&cycles)[VNPU_PIPE_COUNT]) {
     return json.done();
 }
 
+const char *const kWaitNames[kWaitReasons] = {
+    "flag_s",  "flag_v",     "flag_m",   "flag_mte1",  "flag_mte2", "flag_mte3", "flag_fix",  // by the pipe that sets it
+    "barrier", "full_queue", "sync_all", "cross_flag", "end",       "idle",      "launch",   "tail",
+};
+const char *const kLossNames[kLossReasons] = {"bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss"};
+
+// Reasons that cost nothing are left out, and so are pipes that a launch does not use.
+template <size_t reasons>
+std::string by_reason(const LaunchTiming &timing, const uint64_t (&cycles)[VNPU_PIPE_COUNT][reasons], const char *const (&names)[reasons]) {
+    Json json('{');
+    for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) {
+        if (timing.busy[pipe] + timing.stall[pipe] == 0) continue;
+        Json of_pipe('{');
+        for (size_t reason = 0; reason < reasons; ++reason)
+            if (cycles[pipe][reason] != 0) of_pipe.number(names[reason], cycles[pipe][reason]);
+        json.raw(kPipeNames[pipe], of_pipe.done());
+    }
+    return json.done();
+}
+
 std::string write_diagnostic(const Diagnostic &diagnostic) {
     Json numbers('{');
     for (const auto &[name, value] : diagnostic.numbers) numbers.number(name.c_str(), value);
@@ -91,6 +111,10 @@ std::string write_launch(const LoggedLaunch &launch) {
         .number("cycles", timing.cycles)
         .raw("busy_cycles", by_pipe(timing.busy))
         .raw("stall_cycles", by_pipe(timing.stall))
+        .raw("wait_cycles", by_reason(timing, timing.wait, kWaitNames))
+        .raw("lost_cycles", by_reason(timing, timing.lost, kLossNames))
+        .number("cores", timing.cores)
+        .number("hbm_bytes", timing.hbm_bytes)
         .number("gm_read_bytes", timing.gm_read_bytes)
         .number("gm_written_bytes", timing.gm_written_bytes)
         .raw("diagnostics", list(launch.report.diagnostics, write_diagnostic))
@@ -102,7 +126,9 @@ bool has_violation(const LoggedLaunch &launch) {
     return std::any_of(found.begin(), found.end(), [](const Diagnostic &diagnostic) { return !diagnostic.is_finding; });
 }
 
-std::string write_notice(const Notice &notice) { return Json('{').text("cause", notice.cause).text("message", notice.message).done(); }
+std::string write_notice(const Notice &notice) {
+    return Json('{').text("cause", notice.cause).text("message", notice.message).number("code", notice.code).done();
+}
 
 }  // namespace
 
@@ -113,8 +139,8 @@ void Log::add(LoggedLaunch launch) {
     if (launches.size() < kMaxLaunches || (has_violation(launch) && launches.size() < 2 * kMaxLaunches)) launches.push_back(std::move(launch));
 }
 
-void Log::add(const std::string &cause, const std::string &message) {
-    if (notices.size() < kMaxNotices) notices.push_back({cause.substr(0, 64), message.substr(0, kMaxTextBytes)});
+void Log::add(const std::string &cause, const std::string &message, uint64_t code) {
+    if (notices.size() < kMaxNotices) notices.push_back({cause.substr(0, 64), message.substr(0, kMaxTextBytes), code});
 }
 
 std::string Log::json() const {

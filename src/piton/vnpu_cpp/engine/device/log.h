@@ -11,6 +11,7 @@ namespace vnpu::device {
 
 constexpr size_t kMaxLaunches = 1000;  // kept one by one; the times of later ones are still summed
 constexpr size_t kMaxNotices = 100;
+constexpr size_t kMaxTimelines = 8;     // launches of a call that are recorded when asked for
 constexpr size_t kMaxTextBytes = 2000;  // of any text that comes from the host
 
 struct LoggedLaunch {
@@ -24,6 +25,7 @@ struct LoggedLaunch {
 struct Notice {
     std::string cause;
     std::string message;
+    uint64_t code = 0;  // offset in the library of the host code that asked; 0 when unknown
 };
 
 struct Log {
@@ -40,7 +42,7 @@ struct Log {
     std::string engine_failure;  // ours, not the submission's: the parent cannot evaluate this call
 
     void add(LoggedLaunch launch);
-    void add(const std::string &cause, const std::string &message);
+    void add(const std::string &cause, const std::string &message, uint64_t code = 0);
     std::string json() const;
 };
 

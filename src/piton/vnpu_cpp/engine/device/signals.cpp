@@ -66,7 +66,7 @@ void report_signals_to(int parent_fd, const char *library) {
     report_fd = parent_fd;
     device_library = library;
     set_running_kernel("");
-    handle_signals(report, {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP});
+    handle_signals(report, {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS});
 }
 
 }  // namespace vnpu::device

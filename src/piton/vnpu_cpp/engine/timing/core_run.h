@@ -16,6 +16,7 @@
 
 #include "../trace.h"
 #include "chip.h"
+#include "slices.h"
 
 namespace vnpu {
 
@@ -36,16 +37,18 @@ using CrossReleases = std::vector<std::vector<uint64_t>>;
 
 class CoreRun {
 public:
-    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start);
+    // `recorder` may be null.
+    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start, SliceRecorder *recorder);
 
     // Go as far as known times allow; new requests are appended.
     void advance(std::vector<Request> &requests);
-    // The bytes of the pipe's transfer have moved at `time`.
-    void end_transfer(uint32_t pipe, uint64_t time);
-    // The SyncAll that this core waits in ends at `time`.
-    void release(uint64_t time);
+    // The bytes of the pipe's transfer have moved at `time`; without other transfers they would have taken `alone` cycles.
+    void end_transfer(uint32_t pipe, uint64_t time, uint64_t alone, const TransferPlan &plan);
+    // The SyncAll that this core waits in ends at `time`; `block` arrived last.
+    void release(uint64_t time, uint32_t block);
 
     bool is_ended() const { return is_ended_; }
+    uint64_t lifetime() const { return now_ - start_; }
     std::string waits_for() const;  // for the deadlock message
     void add_to(LaunchTiming &timing) const;
 
@@ -57,50 +60,62 @@ private:
         std::vector<uint64_t> taken_times;  // ring
         uint64_t free_at = 0;               // the next instruction may start
         uint64_t complete_at = 0;           // everything started so far is complete
-        uint64_t busy_until = 0, busy = 0, stall = 0;
-        uint64_t transfer_start = 0;
+        uint64_t busy_until = 0, busy = 0;
+        uint64_t active = 0;                   // busy without the time in which only completions were outstanding
+        uint64_t waits[VNPU_PIPE_COUNT] = {};  // for flags, by the pipe that sets them
+        uint64_t lost[kLossReasons] = {};
+        uint64_t transfer_start = 0, transfer_queued = 0;
         uint32_t transfer_entry = 0;
         bool is_moving = false;  // a transfer whose end is not known yet
 
         bool is_drained() const { return issued == taken && !is_moving; }
         void occupy(uint64_t begin, uint64_t end);
-        void work(uint64_t ready, uint64_t cycles);
+        void work(uint64_t ready, const TraceEntry &entry);
     };
     struct Flag {  // ready times, oldest first
         std::vector<uint64_t> ready;
+        std::vector<uint32_t> sources;  // slices before the sets, when there is a recorder
         size_t head = 0;
         bool is_set() const { return head < ready.size(); }
         uint64_t take();
+        uint32_t source() const { return head < sources.size() ? sources[head] : kNothing; }  // of the next take
     };
 
     bool step_scalar(std::vector<Request> &requests);
     bool issue(uint32_t pipe, uint32_t issue_cycles);
     bool scalar_work(const TraceEntry &entry);
-    bool scalar_wait(Flag &flag);
+    bool scalar_wait(const TraceEntry &entry);
     bool scalar_cross_wait(uint32_t event);
-    bool drain();
+    bool drain(uint32_t reason);
     bool sync_all(std::vector<Request> &requests);
     void end(std::vector<Request> &requests);
     bool step_pipe(uint32_t pipe, std::vector<Request> &requests);
     bool start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests);
     uint64_t fire(Pipe &pipe, uint64_t ready);
     static Request cross_set(const TraceEntry &entry, uint64_t time);
-    bool wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken);
+    bool wait_flag(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken);
+    void set_flag(const TraceEntry &entry, uint32_t pipe, uint64_t ready);
     void start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests);
+    uint64_t queued(const Pipe &pipe, uint64_t ready) const { return ready - pipe.issue_times[pipe.taken % chip_.queue_depth]; }
     bool is_miss(uint64_t address);
-    void stall_scalar_until(uint64_t time);
+    void stall_scalar_until(uint64_t time, uint32_t reason, uint32_t cause);
+    uint32_t scalar_entry() const { return next_ < trace_.size() ? next_ : kNothing; }
     Flag &flag_of(const TraceEntry &entry);
+    void add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
 
     const ChipModel &chip_;
     const CoreTrace &trace_;
     const CrossReleases &crosses_;
+    SliceRecorder *recorder_;
     Pipe pipes_[kQueues];
     std::vector<Flag> flags_;
     std::vector<uint64_t> cache_lines_;  // scalar data cache, direct mapped: line number + 1
     std::vector<uint32_t> cross_waits_;  // waits done, by event
-    uint64_t now_ = 0;                   // S has done everything before this cycle
-    uint32_t next_ = 0;                  // entry that S issues next
-    uint64_t scalar_busy_ = 0, scalar_stall_ = 0;
+    const uint64_t start_;
+    uint64_t now_ = 0;   // S has done everything before this cycle
+    uint32_t next_ = 0;  // entry that S issues next
+    uint64_t scalar_busy_ = 0, scalar_missed_ = 0;
+    uint64_t scalar_waits_[kWaitReasons] = {};
     bool is_in_sync_all_ = false;
     bool is_ended_ = false;
 };

@@ -52,4 +52,20 @@ PITON_API int64_t get_block_idx(piton::Location at = piton::Location()) { return
 
 PITON_API int64_t get_block_num(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_BLOCK_NUM, at); }
 
+namespace piton {
+
+/* The variables of the device compiler; objects and not macros, since kernels have variables of these names. */
+struct BlockIndex {
+    PITON_API operator int64_t() const { return get_block_idx(); }
+};
+
+struct BlockCount {
+    PITON_API operator int64_t() const { return get_block_num(); }
+};
+
+}  // namespace piton
+
+inline constexpr piton::BlockIndex block_idx{};
+inline constexpr piton::BlockCount block_num{};
+
 #endif /* PITON_ASCENDC_SYSTEM_H */

@@ -24,7 +24,9 @@ enum piton_platform {
     PITON_PLATFORM_L0B_BYTES = 5,
     PITON_PLATFORM_L0C_BYTES = 6,
     PITON_PLATFORM_BT_BYTES = 7,
-    PITON_PLATFORM_L2_BYTES = 8
+    PITON_PLATFORM_L2_BYTES = 8,
+    PITON_PLATFORM_HBM_BYTES = 9, /* what a program can allocate */
+    PITON_PLATFORM_CLOCK_HZ = 10
 };
 
 /*

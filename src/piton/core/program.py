@@ -1,0 +1,100 @@
+"""A whole program with `main()`: how it is run, what it leaves behind, and the report of `piton run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.finding import Finding
+from piton.core.operator import Frozen
+from piton.core.verdict import Outcome
+
+PROGRAM_SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ProgramSources:
+    """What is compiled: the file with `main()` first, then others; paths inside the program's folder."""
+
+    files: tuple[str, ...]
+    defines: tuple[str, ...] = ()
+    """Macros as `NAME` or `NAME=VALUE`."""
+
+
+@dataclass(frozen=True)
+class ProgramCall:
+    """One run of a built program."""
+
+    arguments: tuple[str, ...]
+    working_dir: str
+    """The only folder it may write to, and its working directory."""
+    budget_cycles: int = 10_000_000_000
+    """Simulated cycles of all launches together after which device code is cut."""
+    deadline_s: float = 300.0
+    """Wall-clock seconds after which the program is ended."""
+    output_bytes: int = 1 << 20
+    """What is kept of each of its output streams."""
+    is_auto_sync: bool = True
+
+
+@dataclass(frozen=True)
+class ProgramExecution:
+    """What a run left behind, its files aside."""
+
+    exit_code: int | None
+    """None when it did not end by itself."""
+    stdout: str
+    stderr: str
+    printed: str = ""
+    """What kernels printed, in the order of execution."""
+    outcomes: tuple[Outcome, ...] = ()
+    """Everything wrong, in the order of what explains what."""
+    launches: tuple[LaunchRecord, ...] = ()
+    launch_count: int = 0
+    """Launches and device copies; more than there are records when there were very many."""
+    total_us: float = 0.0
+    """Simulated time of all launches and device copies together."""
+    copies: CopyLog = field(default_factory=CopyLog)
+    findings: tuple[Finding, ...] = ()
+
+
+class ProgramReport(Frozen):
+    """What `piton run --json` prints."""
+
+    schema_version: int = PROGRAM_SCHEMA_VERSION
+    piton: str
+    """Version of Piton."""
+    program: str
+    """File with `main()`, as it was given."""
+    arguments: tuple[str, ...] = ()
+    target: str
+    is_auto_sync: bool
+    isolation: tuple[str, ...] = ()
+    """Mechanisms in force while it ran."""
+    outcome: Outcome
+    """Passed when the program returned 0 and nothing was wrong; else the outcome that counts."""
+    outcomes: tuple[Outcome, ...] = ()
+    """Everything that was wrong."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Messages of the compiler."""
+    exit_code: int | None = None
+    """What the program returned; null when it was not built, crashed or was ended."""
+    stdout: str = ""
+    stderr: str = ""
+    printed: str = ""
+    """What kernels printed."""
+    launches: tuple[LaunchRecord, ...] = ()
+    """Simulated times; the first thousand one by one."""
+    launch_count: int = Field(default=0, ge=0)
+    total_us: float = 0.0
+    """Simulated microseconds of all launches and device copies together."""
+    copies: CopyLog = CopyLog()
+    findings: tuple[Finding, ...] = ()
+    files: tuple[str, ...] = ()
+    """What the program wrote, relative to its working directory."""
+    out: str = ""
+    """Folder those files were brought to; empty when they were not asked for."""
+    wall_s: float = 0.0
+    """Wall-clock seconds of the run, building aside; measured on this machine."""
