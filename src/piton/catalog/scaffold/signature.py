@@ -51,8 +51,10 @@ def cpp_name(name: str) -> str:
 class Parameter:
     """One argument in the languages of the scaffold."""
 
+    schema_name: str
+    """The operator's name for it; torch and Python use it too."""
     name: str
-    """In the languages of the scaffold; the operator's own but for names that C++ keeps to itself. Arguments are passed by position."""
+    """In C++: the same, but for names that C++ keeps to itself."""
     is_tensor: bool
     is_list: bool
     is_optional: bool
@@ -74,7 +76,7 @@ class Result:
     name: str
     is_list: bool
     dtype: str
-    """C++ name of its only element type; empty when it has that of an input."""
+    """C++ name of its element type; empty when it has that of the first tensor that is always there."""
 
 
 def parameters_of(operator: Operator) -> tuple[Parameter, ...]:
@@ -89,7 +91,8 @@ def parameters_of(operator: Operator) -> tuple[Parameter, ...]:
 
 def results_of(operator: Operator) -> tuple[Result, ...]:
     """Outputs in schema order. Raises UsageError for an element type that torch has no tensors of."""
-    return tuple(Result(cpp_name(item.name), item.is_list, _only_dtype(operator, item)) for item in operator.outputs)
+    leader = next((item.dtypes for item in operator.inputs if not item.is_optional), ())
+    return tuple(Result(cpp_name(item.name), item.is_list, _own_dtype(operator, item, leader)) for item in operator.outputs)
 
 
 def torch_schema(operator: Operator) -> str:
@@ -109,11 +112,12 @@ def return_type(operator: Operator) -> str:
     return types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
 
 
-def _only_dtype(operator: Operator, output: TensorSpec) -> str:
+def _own_dtype(operator: Operator, output: TensorSpec, leader: tuple[DType, ...]) -> str:
     unknown = [item.value for item in output.dtypes if item not in SCALAR_TYPES]
     if unknown:
         raise UsageError(f"no submission can be started for {operator.name}", expected="element types that torch has", found=", ".join(unknown))
-    return SCALAR_TYPES[output.dtypes[0]] if len(output.dtypes) == 1 else ""
+    is_shared = len(output.dtypes) > 1 and set(output.dtypes) & set(leader)
+    return "" if is_shared else SCALAR_TYPES[output.dtypes[0]]
 
 
 def _tensor(argument: Argument) -> Parameter:
@@ -124,6 +128,7 @@ def _tensor(argument: Argument) -> Parameter:
     if is_optional:
         cpp = "std::optional<at::TensorList>" if is_list else "const std::optional<at::Tensor> &"
     return Parameter(
+        schema_name=argument.name,
         name=cpp_name(argument.name),
         is_tensor=True,
         is_list=is_list,
@@ -140,6 +145,7 @@ def _attribute(argument: Argument, kind: AttrType, default: AttrValue, is_requir
     given = "" if is_required else _literal(default)
     cpp = f"std::optional<{_CPP[kind]}>" if is_optional else _CPP[kind]
     return Parameter(
+        schema_name=argument.name,
         name=cpp_name(argument.name),
         is_tensor=False,
         is_list=kind.endswith("_list"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import shlex
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import Operator
 
+_COLUMNS = 160
 _PACKAGE = re.compile(r"[a-z_][a-z0-9_]{0,99}")
 _TYPES = {
     DType.FLOAT16: {"name": "float16", "element": "kFloat16", "device": "half", "torch": "at::kHalf"},
@@ -50,7 +53,7 @@ def write_scaffold(operator: Operator, folder: str | Path, package: str = "cann_
     target = Path(folder).expanduser()
     _check(target, package)
     plan = plan_of(operator)
-    texts = _render(operator, plan, {"folder": str(folder), "name": target.name, "package": package, "suite_option": suite_option})
+    texts = _render(operator, plan, {"folder": shlex.quote(str(folder)), "name": target.name, "package": package, "suite_option": suite_option})
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=".piton-new-", dir=target.parent))
     try:
@@ -81,8 +84,27 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    environment.filters["cpp_text"] = lambda text: json.dumps(text, ensure_ascii=False)
+    environment.filters["quoted"] = lambda text: json.dumps(text, ensure_ascii=False)
+    environment.filters["wrapped"] = wrapped
+    environment.filters["block"] = block
     return environment
+
+
+def wrapped(head: str, items: Sequence[str], tail: str) -> str:
+    """`head` (to its opening bracket), the items separated by commas, and `tail`, in lines of at most 160 columns that start below the first item."""
+    lines = [head]
+    for index, item in enumerate(items):
+        part = item + (tail if index + 1 == len(items) else ", ")
+        if index > 0 and len(lines[-1]) + len(part.rstrip()) > _COLUMNS:
+            lines.append(" " * len(head))
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines) if items else head + tail
+
+
+def block(head: str, statement: str) -> str:
+    """`head { statement }` in one line if it fits, else in three."""
+    line = f"{head} {{ {statement} }}"
+    return line if len(line) <= _COLUMNS else f"{head} {{\n    {statement}\n}}"
 
 
 def _render(operator: Operator, plan: Plan, names: dict[str, str]) -> dict[str, str]:
@@ -122,18 +144,17 @@ def _signature(operator: Operator) -> dict[str, object]:
         "op": operator.name,
         "title": "".join(part.capitalize() for part in operator.name.split("_")),
         "guard": f"{operator.name.upper()}_SUBMISSION",
-        "description": _one_line(operator),
         "schema": torch_schema(operator),
         "returns": return_type(operator),
-        "declared": ", ".join(_declared(item) for item in parameters),
-        "undeclared": ", ".join(_declared(item) if item is leader else item.cpp for item in parameters),
+        "declared": [_declared(item) for item in parameters],
+        "undeclared": [_declared(item) if item is leader else item.cpp for item in parameters],
         "first": leader.name,
         "first_is_list": leader.is_list,
         "tensors": [item for item in parameters if item.is_tensor],
         "numbers": [item for item in parameters if item.kernel],
         "results": [_renamed(item, parameters) for item in results],
         "python_parameters": _python_parameters(parameters),
-        "python_arguments": ", ".join(f"{item.name}={item.name}" if item.is_keyword_only else item.name for item in parameters),
+        "python_arguments": [f"{item.schema_name}={item.schema_name}" if item.is_keyword_only else item.schema_name for item in parameters],
         "python_returns": _python_returns(results),
     }
 
@@ -156,11 +177,7 @@ def _renamed(item: Result, parameters: tuple[Parameter, ...]) -> Result:
     return Result(f"{item.name}Out", item.is_list, item.dtype) if is_taken else item
 
 
-def _one_line(operator: Operator) -> str:
-    return f"{operator.schema_text.replace(chr(34), chr(39))}; see desc.md of the suite."
-
-
-def _python_parameters(parameters: tuple[Parameter, ...]) -> str:
+def _python_parameters(parameters: tuple[Parameter, ...]) -> list[str]:
     """Parameters of the wrapper; a default that stands before a parameter without one has to go."""
     last_required = max((index for index, item in enumerate(parameters) if "=" not in item.python and not item.is_keyword_only), default=-1)
     items: list[str] = []
@@ -168,7 +185,7 @@ def _python_parameters(parameters: tuple[Parameter, ...]) -> str:
         if item.is_keyword_only and "*" not in items:
             items.append("*")
         items.append(item.python.split(" = ")[0] if index < last_required else item.python)
-    return ", ".join(items)
+    return items
 
 
 def _python_returns(results: tuple[Result, ...]) -> str:
