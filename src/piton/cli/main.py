@@ -39,6 +39,8 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     max_elements: Annotated[int | None, typer.Option(min=1, help="Of these cases, only those whose inputs together have at most this many elements.")] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Of what is left, three telling cases per operator. Cases left out are listed as not run.")] = False,
     keep_failures: Annotated[bool, typer.Option("--keep-failures", help="Write tensors and a rerun script of each failed case to failures/.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Write a timeline of every launch to traces/, for Perfetto and MindStudio Insight.")] = False,
+    trace_cores: Annotated[str, typer.Option(help="Blocks in the timelines, such as 0,5,40-47; fewer blocks, more of each. Implies --trace.")] = "",
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
     trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
@@ -68,6 +70,8 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         max_elements=max_elements,
         is_fast=fast,
         keeps_failures=keep_failures,
+        traces=trace,
+        trace_cores=trace_cores,
         jobs=jobs,
         out=out,
         is_trusted=trust,
@@ -133,15 +137,17 @@ def new_command(
 
 @app.command("report")
 def report_command(
-    run: Annotated[str, typer.Argument(help="Folder of a run, or a report.json.")],
+    runs: Annotated[list[str], typer.Argument(help="Folder of a run, or a report.json; several are compared with the first.")],
     html: Annotated[str, typer.Option(help="Write the page to this file.")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
 ) -> None:
-    """Show a report again, scored anew; needs no device."""
-    from piton.cli.reporting import show_report
+    """Show a report again, scored anew, or several side by side; needs no device."""
+    from piton.cli.reporting import ReportOptions, show_reports
 
-    raise typer.Exit(_until_stopped(lambda: show_report(run, html=html, markdown=markdown, as_json=as_json)))
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    raise typer.Exit(_until_stopped(lambda: show_reports(runs, options)))
 
 
 @suite_app.command("list")

@@ -16,6 +16,11 @@ constexpr int kPoison = 0xff;
 // Program-order estimate of a copy's transfer, for the budget and GetSystemCycle only: 64 B per cycle, the order of the per-core rates of the chip tables.
 constexpr uint64_t kBudgetBytesPerCycle = 64;
 
+Notebook *notebook_of(Launch &launch, uint32_t index) {
+    BlockTimeline *recorded = launch.timeline ? launch.timeline->of(index) : nullptr;
+    return recorded ? &recorded->notes : nullptr;
+}
+
 }  // namespace
 
 uint32_t Places::index(const Place &place) {
@@ -29,12 +34,26 @@ Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemo
     : options(options_), chip(chip_), limits(limits_of(chip_)), memory(memory_), reporter(options_.max_diagnostics) {}
 
 Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
-    : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
+    : launch(launch_),
+      index(index_),
+      ub(std::move(ub_)),
+      notes(notebook_of(launch_, index_)),
+      budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
     ub.resize(launch.limits.ub_bytes);
     std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
     if (!moves_data()) return;
     undefined.reset(ub.size());
     std::fill(std::begin(compared.is_undefined), std::end(compared.is_undefined), true);
+}
+
+OnChip on_chip(Core &core, uint8_t space) {
+    if (space != VNPU_SPACE_L1) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map};
+    L1Memory &l1 = core.l1;
+    if (l1.bytes.empty()) {
+        l1.bytes.assign(core.launch.limits.l1_bytes, core.moves_data() ? kPoison : 0);
+        if (core.moves_data()) l1.undefined.reset(l1.bytes.size());
+    }
+    return {"L1", "L1", l1.bytes, l1.undefined, l1.map};
 }
 
 void Core::cut() {
@@ -55,11 +74,17 @@ void Core::note(const vnpu_record &record, const std::string &kind, const std::s
     launch.reporter.finding(place_of(record), index, kind, message, std::move(numbers));
 }
 
+uint64_t Core::scalar_code() const { return launch.options.budget_cycles - static_cast<uint64_t>(budget_left) - charged; }
+
 void Core::append(const TraceEntry &entry) {
     const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
-    budget_left -= static_cast<int64_t>(entry.cycles + entry.issue_cycles + transfer);
+    const uint64_t cost = entry.cycles + entry.issue_cycles + transfer;
+    budget_left -= static_cast<int64_t>(cost);
+    charged += cost;
+    clock.add(entry, entry.cycles + transfer, scalar_code());
     trace.push_back(entry);
+    if (notes && record) notes->keep(*record);
 }
 
 }  // namespace vnpu
