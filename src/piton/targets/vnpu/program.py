@@ -91,7 +91,7 @@ def _split(sources: ProgramSources, tree: SourceTree) -> OperatorSources:
 
 
 def _make(job: SourceBuild, steps: OperatorSteps) -> tuple[Outcome | None, dict[str, str]]:
-    failure, objects = job.compile(steps.units())
+    failure, objects = job.compile(steps)
     if failure:
         return failure, {}
     failure, host = job.link(steps.program_link(objects["host"]), NOTHING)

@@ -8,17 +8,20 @@ a file that was not copied can't be included, so that the copied files are all t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from piton.core.canonical import digest
+from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import OperatorSources, Submission, SubmissionFile
 from piton.targets.vnpu.rewrite import rewrite
 
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
+_QUOTED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
+_MAIN = re.compile(rb"^[^\n#/]*\bmain[ \t\r\n]*\(", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
 EXTENSION = "csrc/extension.cpp"
@@ -73,6 +76,32 @@ class SourceTree:
         """Does this unit include anything of torch itself?"""
         return _TORCH.search((self.root / relative).read_bytes()) is not None
 
+    def is_single_source(self, relative: str) -> bool:
+        """Does this unit hold host code that has no place in the device pass: torch, by itself or through its headers, or a `main()`?"""
+        if _MAIN.search((self.root / relative).read_bytes()):
+            return True
+        return any(self.mentions_torch(path) for path in self.included_by(relative))
+
+    def included_by(self, relative: str) -> tuple[str, ...]:
+        """The unit and every copied file that it may include, directly or not: by the end of the path, since search folders are not looked at."""
+        found = {relative: None}
+        waiting = [relative]
+        while waiting:
+            for match in _QUOTED.finditer((self.root / waiting.pop()).read_bytes()):
+                name = match[1].decode(errors="surrogateescape").removeprefix("./")
+                added = [path for path in self._ending_with(name) if path not in found]
+                found.update(dict.fromkeys(added))
+                waiting += added
+        return tuple(found)
+
+    def _ending_with(self, name: str) -> list[str]:
+        tail = name.rsplit("../", 1)[-1]
+        return [item.path for item in self.files if item.path == tail or item.path.endswith(f"/{tail}")]
+
+    def text(self, relative: str) -> str:
+        """The rewritten text of a file."""
+        return (self.root / relative).read_bytes().decode("utf-8", errors="surrogateescape")
+
     def folders(self, sources: OperatorSources) -> tuple[str, ...]:
         """Folders that a quoted include is looked for in: those of the operator's units, csrc, the root."""
         units = [*sources.kernels, *sources.plugins]
@@ -95,9 +124,10 @@ def _belongs(path: str, sources: OperatorSources) -> bool:
 
 
 def _operator_folder(sources: OperatorSources) -> PurePosixPath | None:
-    """`csrc/ops/<operator>`, the folder above op_kernel or op_plugin."""
+    """The folder of one operator: above op_kernel, op_plugin or the name of an architecture, else that of its source."""
     units = [*sources.kernels, *sources.plugins]
-    return PurePosixPath(units[0]).parent.parent if units else None
+    folder = PurePosixPath(units[0]).parent if units else None
+    return folder.parent if folder and (folder.name in ("op_kernel", "op_plugin") or folder.name.startswith("dav-")) else folder
 
 
 def _is_foreign(path: PurePosixPath, own: PurePosixPath | None) -> bool:
@@ -109,3 +139,17 @@ def _copy(source: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_bytes().decode("utf-8", errors="surrogateescape")
     target.write_bytes(rewrite(text, name).encode("utf-8", errors="surrogateescape"))
+
+
+def device_tree(tree: SourceTree, unit: str, cut_texts: Mapping[str, str], root: Path) -> SourceTree:
+    """A copy for the device pass of `unit` under `root`: files of `cut_texts` with that text, all headers besides as they are."""
+    files: list[SubmissionFile] = []
+    for item in tree.files:
+        if item.path != unit and not item.path.endswith(_HEADERS):
+            continue
+        data = cut_texts[item.path].encode("utf-8", errors="surrogateescape") if item.path in cut_texts else Path(tree.path(item.path)).read_bytes()
+        target = root / item.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        files.append(SubmissionFile(path=item.path, sha256=digest_bytes(data), size_bytes=len(data)))
+    return SourceTree(root, tuple(files))

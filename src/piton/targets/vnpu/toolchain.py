@@ -76,7 +76,7 @@ class VnpuToolchain:
         started = time.monotonic()
         sources = next((item for item in submission.operators if item.operator == operator.name), None)
         if sources is None or not sources.kernels:
-            text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp)"
+            text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp and single-source files)"
             return Build(operator=operator.name, outcome=outcome(Cause.OPERATOR_MISSING, text))
         job = _OperatorBuild(self._ready(), self._store, runner, Path(build_dir).resolve(), submission, sources)
         return job.run(started)
@@ -121,14 +121,23 @@ class SourceBuild:
         self.is_cached = True
         """Nothing had to be made."""
 
-    def compile(self, units: list[Unit]) -> tuple[Outcome | None, dict[str, list[str]]]:
+    def compile(self, steps: OperatorSteps) -> tuple[Outcome | None, dict[str, list[str]]]:
         """The objects by side, or the failure that counts."""
-        results = self._workshop.make_all([unit.step for unit in units])
         objects: dict[str, list[str]] = {"host": [], "device": []}
+        units = steps.units()
+        failure, paths = self._compile_units(units, objects)
+        later = [(unit, path) for unit, path in zip(units, paths, strict=True) if unit.has_device_pass_to_come]
+        if failure or not later:
+            return failure, objects
+        failure, _ = self._compile_units([steps.device_pass(unit, Path(path)) for unit, path in later], objects)
+        return failure, objects
+
+    def _compile_units(self, units: list[Unit], objects: dict[str, list[str]]) -> tuple[Outcome | None, list[str]]:
+        results = self._workshop.make_all([unit.step for unit in units])
         failures = [self._note_compile(unit, result) for unit, result in zip(units, results, strict=True)]
         for unit, result in zip(units, results, strict=True):
             objects[unit.side].append(result.path)
-        return next((failure for failure in failures if failure), None), objects
+        return next((failure for failure in failures if failure), None), [result.path for result in results]
 
     def _note_compile(self, unit: Unit, result: StepResult) -> Outcome | None:
         self.is_cached = self.is_cached and result.is_cached
@@ -176,7 +185,7 @@ class _OperatorBuild(SourceBuild):
         )
 
     def _make(self) -> tuple[Outcome | None, dict[str, str]]:
-        failure, objects = self.compile(self._steps.units())
+        failure, objects = self.compile(self._steps)
         if failure:
             return failure, {}
         name = module_name(self._submission)

@@ -116,14 +116,25 @@ public:
 
     /* The kernel with its template arguments. */
     static const std::string &Title() {
-        static const std::string title = KernelIn(Pretty());
+        static const std::string title = KernelIn(Kept(Pretty()));
         return title;
     }
+
+#if !defined(PITON_HOST_PASS)
+    /* In a device pass without the launch itself. */
+    static const void *Register() { return &registrar_; }
+#endif
 
 private:
     using Block = ArgumentBlock<P...>;
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
+
+    /* The text as a whole has to be in the object, where the toolchain looks for the kernels that are launched. */
+    static const char *Kept(const char *text) {
+        __asm__("" : "+r"(text));
+        return text;
+    }
 
     static std::string KernelIn(const std::string &text) {
         static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
@@ -146,6 +157,12 @@ private:
 };
 
 }  // namespace piton
+
+/* One line per kernel that the host pass of a single-source file launched. */
+#define PITON_REGISTER_KERNEL(index, ...)                                                                                                           \
+    namespace {                                                                                                                                     \
+    [[maybe_unused]] const void *const piton_kernel_##index = ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>::Register(); \
+    }
 
 #define PITON_LAUNCH(...) ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>
 
