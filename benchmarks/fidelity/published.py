@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from timing_driver import ADD, CAST, F16, F32, MTE2, MTE3, V
 
@@ -87,41 +88,70 @@ def _add_addresses(case: AddCase, buffer: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class CopyScenario:
-    """One scenario of the published DataCopy example: rows x columns of half, read tile by tile by 48 cores."""
+    """One scenario of the published DataCopy example: a matrix of half read tile by tile by 48 vector cores (into UB) or 24 cube cores (Nd2Nz into L1)."""
 
     published_us: float
-    tile_rows: int
-    tile_columns: int
+    note: str
+    is_l1: bool = False
+    tile_rows: int = 64
+    tile_columns: int = 1024
+    rows: int = 12288
     columns: int = 12288
     repeats: int = 1
     slices: int = 1
     """Column ranges, each read `repeats` times before the next."""
-    note: str = ""
-    rows: int = 12288
+    order: str = "own"
+    """Rows of a core: "own" ones; or every core all of them past L2, in the "same" order or "staggered" (core c starts with the rows that core c owns)."""
+    sample: int = 1
+    """One in so many rows is simulated, and the time multiplied."""
+
+    @property
+    def cores(self) -> int:
+        """One block per core of the kind."""
+        return 24 if self.is_l1 else 48
 
 
 COPY_SCENARIOS = {
-    1: CopyScenario(548.16, 1, 64, note="1 x 128 B", rows=1536),
-    2: CopyScenario(220.77, 64, 64, note="64 x 128 B"),
-    3: CopyScenario(202.66, 64, 1024, note="64 x 2 KB"),
-    4: CopyScenario(259.05, 64, 1024, columns=12287, note="64 x 2 KB, unaligned rows"),
-    5: CopyScenario(816.05, 64, 1024, repeats=4, note="whole matrix 4 times"),
-    6: CopyScenario(354.56, 64, 1024, repeats=4, slices=4, note="quarters, 4 times each"),
+    "UB 1": CopyScenario(548.161, "1 x 128 B", tile_rows=1, tile_columns=64, sample=8),
+    "UB 2": CopyScenario(220.772, "64 x 128 B", tile_columns=64),
+    "UB 3": CopyScenario(202.657, "64 x 2 KB"),
+    "UB 4": CopyScenario(259.047, "64 x 2 KB, unaligned rows", columns=12287),
+    "UB 5": CopyScenario(816.05, "whole matrix 4 times", repeats=4),
+    "UB 6": CopyScenario(354.56, "quarters, 4 times each", repeats=4, slices=4),
+    "UB 7": CopyScenario(474.717, "128 x 128 B, all cores, same order", tile_rows=128, tile_columns=64, rows=6144, columns=512, order="same"),
+    "UB 8": CopyScenario(307.38, "128 x 128 B, all cores, staggered", tile_rows=128, tile_columns=64, rows=6144, columns=512, order="staggered"),
+    "L1 1": CopyScenario(283.508, "64 x 128 B", is_l1=True, tile_columns=64),
+    "L1 2": CopyScenario(214.519, "64 x 512 B", is_l1=True, tile_columns=256),
+    "L1 3": CopyScenario(422.515, "64 x 512 B, unaligned rows", is_l1=True, tile_columns=256, columns=12287),
+    "L1 4": CopyScenario(872.19, "whole matrix 4 times", is_l1=True, repeats=4),
+    "L1 5": CopyScenario(397.8, "quarters, 4 times each", is_l1=True, repeats=4, slices=4),
+    "L1 6": CopyScenario(240.198, "256 x 128 B, all cores, same order", is_l1=True, tile_rows=256, tile_columns=64, rows=6144, columns=512, order="same"),
+    "L1 7": CopyScenario(209.8, "256 x 128 B, all cores, staggered", is_l1=True, tile_rows=256, tile_columns=64, rows=6144, columns=512, order="staggered"),
 }
-"""Published MTE2 times (5 and 6: kernel times) on a 910B1. Scenario 1 is simulated on an eighth of the rows and scaled."""
+"""All fifteen, with the MTE2 times published for a 910B1; for UB 5 and 6 and L1 4 and 5 only the time of the core is published, which MTE2 fills to 97 %."""
 
 
-def copy_script(scenario: CopyScenario, cores: int = 48) -> str:
-    """Every core reads its own rows, tile by tile along the columns."""
-    lines: list[str] = []
-    rows = scenario.rows // cores
-    for core in range(cores):
+def copy_script(scenario: CopyScenario) -> str:
+    """One launch: every core reads its tiles, row of tiles by row of tiles."""
+    lines = ["kind 1" if scenario.is_l1 else "kind 0"]
+    for core in range(scenario.cores):
         lines.append("core")
-        lines.extend(_copy_core(scenario, core * rows, rows))
+        lines.extend(_copy_core(scenario, core))
     return "\n".join([*lines, ""])
 
 
-def _copy_core(scenario: CopyScenario, first_row: int, rows: int) -> Iterator[str]:
+def _copy_core(scenario: CopyScenario, core: int) -> Iterator[str]:
+    share = scenario.rows // scenario.cores // scenario.sample
+    if scenario.order == "own":
+        yield from _copy_rows(scenario, core * share, share)
+        return
+    for step in range(scenario.cores):
+        part = (step + core) % scenario.cores if scenario.order == "staggered" else step
+        yield from _copy_rows(scenario, part * share, share)
+
+
+def _copy_rows(scenario: CopyScenario, first_row: int, rows: int) -> Iterator[str]:
+    verb, is_bypass = "readl1" if scenario.is_l1 else "read", int(scenario.order != "own")
     width = -(-scenario.columns // scenario.slices)
     pitch = 2 * scenario.columns
     for begin in range(0, scenario.columns, width):
@@ -130,7 +160,12 @@ def _copy_core(scenario: CopyScenario, first_row: int, rows: int) -> Iterator[st
             for row in range(first_row, first_row + rows, scenario.tile_rows):
                 for column in range(begin, end, scenario.tile_columns):
                     block = 2 * (min(column + scenario.tile_columns, end) - column)
-                    yield f"read {GM_X + row * pitch + 2 * column} {scenario.tile_rows} {block} {pitch - block} 0"
+                    yield f"{verb} {GM_X + row * pitch + 2 * column} {scenario.tile_rows} {block} {pitch - block} {is_bypass}"
+
+
+def copy_us(scenario: CopyScenario, answer: dict[str, Any], clock_mhz: float) -> float:
+    """The simulated MTE2 time of a core in us: the mean over the cores."""
+    return float(answer["busy"][MTE2] / scenario.cores / clock_mhz * scenario.sample)
 
 
 BANK_SCENARIOS = {

@@ -51,10 +51,12 @@ struct Launch {
     uint32_t blocks = 0;
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
+    uint64_t printed_bytes = 0;
     Place first_auto_sync;
     bool is_cut = false;
-    IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
-    std::exception_ptr engine_failure;  // ours, not the kernel's: thrown again outside device code
+    IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
+    std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
+    std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
 };
 
 // The vector mask register and its mode.
@@ -74,6 +76,17 @@ struct CompareRegister {
     uint8_t bytes[16] = {};
     bool is_undefined[16] = {};
 };
+
+// Value and index that a maximum or minimum over several repeats leaves in a register.
+struct BestOfRepeats {
+    uint64_t bits = 0;
+    uint64_t index = 0;
+};
+
+// Bit 48 of CTRL: 1 keeps infinities and NaNs of halves, 0 saturates them. The page of SetCtrlSpr gives 0 as the register's default; kernels start with 1
+// since the runtime's default mode is the one with infinities (page of ReduceDataBlock).
+constexpr uint64_t kCtrlKeepsInfinities = 1ull << 48;
+constexpr uint64_t kCtrlAtStart = kCtrlKeepsInfinities;
 
 struct PendingEvent {
     Prefix prefix;
@@ -102,10 +115,18 @@ struct Core {
     MaskState mask;
     AtomicState atomic;
     CompareRegister compared;
-    uint64_t reduced_sum = 0;  // bits of the last ReduceSum by count
+    uint64_t reduced_sum = 0;            // bits of the last ReduceSum by count
+    BestOfRepeats best;                  // of the last maximum or minimum over repeats
+    uint64_t merged_counts = 0;          // elements that the last MrgSort took from its lists, 16 bits each
+    uint16_t addresses[2][16] = {};      // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    std::optional<uint16_t> deq_scale;   // a half
+    uint64_t ctrl = kCtrlAtStart;
+    uint64_t sys_workspace = 0;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
-    int64_t budget_left;  // cycles, in program order
+    Notebook *notes;                      // null when this block is not recorded
+    const vnpu_record *record = nullptr;  // that is being executed
+    int64_t budget_left;                  // cycles, in program order
     bool is_at_sync_all = false;
     Place last_sync_all;
     Place last_place;  // of the newest record, to say where a loop without end is
@@ -136,6 +157,12 @@ void run_gather(Core &core, const vnpu_record &record);
 void run_gather_blocks(Core &core, const vnpu_record &record);
 uint64_t run_gather_mask(Core &core, const vnpu_record &record);
 void run_create_vec_index(Core &core, const vnpu_record &record);
+void run_sort32(Core &core, const vnpu_record &record);
+void run_mrg_sort(Core &core, const vnpu_record &record);
+void run_trans_5hd(Core &core, const vnpu_record &record);
+void run_transpose(Core &core, const vnpu_record &record);
+void set_addresses(Core &core, const vnpu_record &record);
+void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);

@@ -27,6 +27,18 @@ void set_register(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_PAD_VALUE:
             core.pad_value = record.scalar;
             break;
+        case VNPU_OP_SET_DEQ_SCALE:
+            core.deq_scale = static_cast<uint16_t>(record.scalar);
+            break;
+        case VNPU_OP_SET_CTRL:
+            core.ctrl = record.scalar;
+            break;
+        case VNPU_OP_SET_ADDRESSES:
+            set_addresses(core, record);
+            break;
+        case VNPU_OP_SET_SYS_WORKSPACE:
+            core.sys_workspace = record.scalar;
+            break;
         default:
             set_atomic(core, record);
     }
@@ -94,6 +106,14 @@ void execute(Core &core, const vnpu_record &record) {
             return run_gather(core, record);
         case VNPU_OP_CREATE_VEC_INDEX:
             return run_create_vec_index(core, record);
+        case VNPU_OP_SORT32:
+            return run_sort32(core, record);
+        case VNPU_OP_MRG_SORT:
+            return run_mrg_sort(core, record);
+        case VNPU_OP_TRANS_5HD:
+            return run_trans_5hd(core, record);
+        case VNPU_OP_TRANSPOSE:
+            return run_transpose(core, record);
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);
@@ -113,15 +133,23 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_MASK_MODE:
         case VNPU_OP_SET_ATOMIC:
         case VNPU_OP_SET_PAD_VALUE:
+        case VNPU_OP_SET_DEQ_SCALE:
+        case VNPU_OP_SET_CTRL:
+        case VNPU_OP_SET_ADDRESSES:
+        case VNPU_OP_SET_SYS_WORKSPACE:
             return set_register(core, record);
+        case VNPU_OP_PRINT:
+            return print_text(core, record);
         case VNPU_OP_BUFFER_INIT:
             return buffer_init(core, record);
         case VNPU_OP_PIPE_BEGIN:
             return pipe_begin(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
-        case VNPU_OP_PIPE_END:
+            if (core.notes) core.notes->note_use(record);
             return;  // order comes from the flags and barriers these classes issue
+        case VNPU_OP_PIPE_END:
+            return;
         case VNPU_OP_FAULT:
             framework_fault(core, record);
         default:
@@ -147,6 +175,14 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return system_cycle(core);
         case VNPU_OP_GET_REDUCE_SUM:
             return core.reduced_sum;
+        case VNPU_OP_GET_REDUCE_BEST:
+            return record.p[0] == 0 ? core.best.bits : core.best.index;
+        case VNPU_OP_GET_MRG_RESULT:
+            return core.merged_counts;
+        case VNPU_OP_GET_CTRL:
+            return core.ctrl;
+        case VNPU_OP_GET_SYS_WORKSPACE:
+            return core.sys_workspace;
         case VNPU_OP_GET_CAPACITY:
             return capacity(core, record.p[0]);
         default:
@@ -191,6 +227,7 @@ void guarded(Core &core, Job &&job) {
 extern "C" void vnpu_submit(const vnpu_record *record) {
     vnpu::Core *core = vnpu::running;
     if (!core) return;  // a static object of the device library made an API call while it was loaded: there is no core to run it
+    core->record = record;
     vnpu::guarded(*core, [&] {
         vnpu::execute(*core, *record);
         vnpu::finish(*core, *record);
@@ -201,6 +238,7 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
     vnpu::Core *core = vnpu::running;
     if (!core) return 0;
     uint64_t value = 0;
+    core->record = record;
     vnpu::guarded(*core, [&] {
         value = vnpu::answer(*core, *record);
         vnpu::finish(*core, *record);

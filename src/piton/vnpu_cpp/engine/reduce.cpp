@@ -137,13 +137,25 @@ void store_result(Core &core, const vnpu_record &record, uint64_t at, const Redu
     store_bits(core, record.p[3] == kIndexValue ? at : at + bytes, result.index, bytes, result.is_undefined);
 }
 
+// The register that GetReduceRepeatMaxMinSpr reads: the best of all repeats, its index counted over all of them (documented for dense sources).
+void keep_best(Core &core, const vnpu_record &record, const Reduced &result, uint64_t index, bool is_first) {
+    const bool is_half = record.src0.dtype == VNPU_DT_F16;
+    const auto bits_of = [&](float value) { return is_half ? float_to_half(value) : bits_as<uint32_t>(value); };
+    const float held = is_half ? half_to_float(static_cast<uint16_t>(core.best.bits)) : bits_as<float>(static_cast<uint32_t>(core.best.bits));
+    if (is_first || replaces(held, result.value, reduction_of(record.opcode))) core.best = {bits_of(result.value), index};
+}
+
+bool is_whole_extreme(const vnpu_record &record) { return record.opcode == VNPU_OP_WHOLE_REDUCE_MAX || record.opcode == VNPU_OP_WHOLE_REDUCE_MIN; }
+
 void reduce_repeat(Core &core, const vnpu_record &record, const Iterations &iterations, const Shape &shape, uint32_t repeat) {
     const bool is_half = record.src0.dtype == VNPU_DT_F16;
     const Group lanes = read_group(core, record.src0, iterations, repeat);
     const uint32_t size = iterations.lanes / shape.groups;
     for (uint32_t group = 0; group < shape.groups; ++group) {
         const Reduced result = reduce_group(lanes, group * size, size, reduction_of(record.opcode), is_half);
-        if (result.is_any) store_result(core, record, result_at(record, shape, repeat, group), result, is_half);
+        if (!result.is_any) continue;
+        store_result(core, record, result_at(record, shape, repeat, group), result, is_half);
+        if (is_whole_extreme(record)) keep_best(core, record, result, static_cast<uint64_t>(repeat) * iterations.lanes + result.index, repeat == 0);
     }
 }
 

@@ -10,7 +10,9 @@ namespace vnpu {
 
 namespace {
 
-bool reads_destination(const vnpu_record &record) { return record.opcode == VNPU_OP_AXPY; }
+bool reads_destination(const vnpu_record &record) {
+    return record.opcode == VNPU_OP_AXPY || (record.opcode >= VNPU_OP_FUSED_MUL_ADD && record.opcode <= VNPU_OP_MUL_ADD_DST);
+}
 
 VectorKernel kernel_of(Core &core, const vnpu_record &record) {
     const bool has_source = record.src0.space != VNPU_SPACE_NONE;
@@ -56,10 +58,46 @@ void carry_undefined(Core &core, const vnpu_record &record, const VectorPlan &pl
     }
 }
 
+bool is_half_result(const vnpu_record &record) {
+    return record.dst.dtype == VNPU_DT_F16 || (record.opcode == VNPU_OP_CAST && record.dst.dtype == VNPU_DT_BF16);
+}
+
+bool is_move(const vnpu_record &record) { return record.opcode == VNPU_OP_COPY || record.opcode == VNPU_OP_DUPLICATE; }
+
+// CTRL[48] = 0: an infinity becomes the largest number of its sign, a NaN 0.
+void saturate_halves(uint8_t *first, uint32_t count, bool is_bfloat) {
+    const uint16_t infinity = is_bfloat ? 0x7f80u : 0x7c00u;
+    for (uint32_t at = 0; at < count; ++at) {
+        uint16_t bits;
+        std::memcpy(&bits, first + 2 * at, sizeof bits);
+        const uint16_t magnitude = bits & 0x7fffu;
+        if (magnitude < infinity) continue;
+        bits = magnitude > infinity ? 0 : static_cast<uint16_t>(bits - 1);
+        std::memcpy(first + 2 * at, &bits, sizeof bits);
+    }
+}
+
+bool is_scaled_cast(const vnpu_record &record) {
+    return record.opcode == VNPU_OP_CAST && record.src0.dtype == VNPU_DT_I32 && record.dst.dtype == VNPU_DT_F16;
+}
+
+// Cast from int32 to half multiplies by a register; without SetDeqScale nobody knows what it holds.
+uint64_t scalar_of(Core &core, const vnpu_record &record) {
+    if (!is_scaled_cast(record)) return record.scalar;
+    if (!core.deq_scale && core.moves_data() && !core.launch.reporter.has(place_of(record), "undefined_data"))
+        core.report(record, "undefined_data",
+                    "Cast from int32_t to half multiplies by the scale that SetDeqScale sets, and this kernel has not called it; SetDeqScale(half(1)) before it");
+    constexpr uint16_t kOne = 0x3c00;
+    return core.deq_scale.value_or(kOne);
+}
+
 void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, VectorKernel kernel, const uint8_t *sources) {
+    const uint64_t scalar = scalar_of(core, record);
+    const bool saturates = !(core.ctrl & kCtrlKeepsInfinities) && is_half_result(record) && !is_move(record);
     for (const Run &run : plan.runs) {
         carry_undefined(core, record, plan, run);
-        kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], record.scalar, run.count);
+        kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], scalar, run.count);
+        if (saturates) saturate_halves(core.ub.data() + run.at[0], run.count, record.dst.dtype == VNPU_DT_BF16);
     }
 }
 

@@ -208,6 +208,20 @@ int64_t int32_to_int64(int32_t value) { return value; }
 int16_t int32_to_int16(int32_t value) { return static_cast<int16_t>(std::min(std::max(value, -32768), 32767)); }
 int32_t int64_to_int32(int64_t value) { return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(value, INT32_MIN), INT32_MAX)); }
 
+// The scale is a half in `scalar`; rounded once, to nearest even (documentation page of CastDequant).
+void scaled_int32_to_half(void *dst, const void *src0, const void *, uint64_t scalar, uint32_t count) {
+    auto *d = static_cast<uint16_t *>(dst);
+    const auto *a = static_cast<const int32_t *>(src0);
+    const double scale = half_to_float(static_cast<uint16_t>(scalar));
+    // A product of 31 and 11 bits is exact in double; to odd in float it keeps what the last rounding needs.
+    for (uint32_t i = 0; i < count; ++i) {
+        const double product = a[i] * scale;
+        float near = static_cast<float>(product);
+        if (static_cast<double>(near) != product && !(bits_as<uint32_t>(near) & 1)) near = std::nextafter(near, product > near ? HUGE_VALF : -HUGE_VALF);
+        d[i] = float_to_half(near);
+    }
+}
+
 constexpr uint32_t pair(uint8_t from, uint8_t to) { return static_cast<uint32_t>(from) << 8 | to; }
 
 // Pairs that round, in the five modes of the vendor's "R" (and whatever else the caller lets through as `mode`).
@@ -282,6 +296,7 @@ bool takes_none(uint32_t from_to) {
 
 VectorKernel cast_kernel(uint8_t from, uint8_t to, uint32_t round_mode) {
     const uint32_t from_to = pair(from, to);
+    if (from_to == pair(VNPU_DT_I32, VNPU_DT_F16)) return scaled_int32_to_half;  // whatever the mode
     switch (round_mode) {
         case kNone:
             return takes_none(from_to) ? rounding_pair<kRint>(from_to) : plain_pair(from_to);

@@ -3,8 +3,10 @@
  *
  * Compare ignores its mask on the Ascend 910B, works on whole repeats only and writes one repeat's bits after the other's, whatever the destination's
  * strides. Select takes src0 where its bit is 1: mode 0 uses the bits of one repeat for every repeat, modes 1 and 2 go through them.
- * Modes 1 and 2 pass the scalar, or the address of the bits, through the top of the unified buffer, which has to be kept free.
+ * Modes 1 and 2 pass the scalar, or the address of the bits, through the top of the unified buffer, which has to be kept free. The forms without a mask
+ * take from the compare register what SetCmpMask put there: the bits (mode 0), the other value (mode 1), the address of the bits (mode 2).
  */
+#include <algorithm>
 #include <cstring>
 
 #include "composite.h"
@@ -17,6 +19,9 @@ namespace {
 
 enum CompareMode : uint32_t { kLess, kGreater, kEqual, kLessEqual, kGreaterEqual, kNotEqual, kCompareModes };  // AscendC::CMPMODE
 enum SelectMode : uint32_t { kOneRepeat, kTensorScalar, kTensorTensor, kSelectModes };                         // AscendC::SELMODE
+
+uint32_t select_mode(const vnpu_record &record) { return record.p[3] & ~VNPU_SELECT_REGISTER; }
+bool is_by_register(const vnpu_record &record) { return (record.p[3] & VNPU_SELECT_REGISTER) != 0; }
 
 constexpr uint64_t kScratchBytes = 8192;  // at the end of the unified buffer: documentation page of Select
 constexpr uint32_t kScratchLanes = 32;    // what is written of it
@@ -125,23 +130,40 @@ void compare_repeat(Core &core, const vnpu_record &record, const Iterations &ite
 
 // ---- Select ----
 struct SelectOperands {
-    vnpu_operand bits;  // of the selection
+    vnpu_operand bits;  // of the selection; no space when the compare register holds them
     bool has_src1;
+    uint64_t scalar;  // the other value, without src1
 };
 
+uint64_t register_word(const CompareRegister &compared, uint32_t bytes) {
+    uint64_t word = 0;
+    std::memcpy(&word, compared.bytes, bytes);
+    return word;
+}
+
+SelectOperands by_register(const Core &core, const vnpu_record &record) {
+    if (select_mode(record) == kTensorScalar) return {record.src1, false, register_word(core.compared, dtype_bytes(record.dst.dtype))};
+    if (select_mode(record) == kOneRepeat) return {vnpu_operand{}, true, 0};
+    vnpu_operand bits = record.src1;
+    bits.addr = register_word(core.compared, 4);
+    bits.limit = 0xffffffffu;
+    return {bits, true, 0};
+}
+
 // Mode 1 has the bits in src1 and the other value in the scalar; modes 0 and 2 need src1 for the tensor and carry the bits' address and limit in the scalar.
-SelectOperands select_operands(const vnpu_record &record) {
-    if (record.p[3] == kTensorScalar) return {record.src1, false};
+SelectOperands select_operands(const Core &core, const vnpu_record &record) {
+    if (is_by_register(record)) return by_register(core, record);
+    if (record.p[3] == kTensorScalar) return {record.src1, false, record.scalar};
     vnpu_operand bits = record.src1;
     bits.addr = record.scalar & 0xffffffffu;
     bits.limit = static_cast<uint32_t>(record.scalar >> 32);
-    return {bits, true};
+    return {bits, true, 0};
 }
 
 void check_select(Core &core, const vnpu_record &record) {
     const bool is_float = record.dst.dtype == VNPU_DT_F16 || record.dst.dtype == VNPU_DT_F32;
     if (!is_float || record.src0.dtype != record.dst.dtype) refuse(core, record, "does not exist for this dtype");
-    if (record.p[3] >= kSelectModes) refuse(core, record, "has no such mode");
+    if (select_mode(record) >= kSelectModes) refuse(core, record, "has no such mode");
     if (record.dst.blk == 0) core.fail(record, "bad_parameter", "a destination block stride of 0 is undefined");
 }
 
@@ -153,14 +175,14 @@ uint64_t bit_bytes(const Iterations &iterations, uint32_t repeat) {
 }
 
 uint64_t bits_at(const vnpu_record &record, const vnpu_operand &bits, const Iterations &iterations, uint32_t repeat) {
-    return bits.addr + (record.p[3] == kOneRepeat ? 0 : static_cast<uint64_t>(repeat) * iterations.lanes / 8);
+    return bits.addr + (select_mode(record) == kOneRepeat ? 0 : static_cast<uint64_t>(repeat) * iterations.lanes / 8);
 }
 
 Footprint select_footprint(const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes) {
     Footprint footprint;
     for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat, footprint.next()) {
         // In mode 0 a register holds the bits; it has been loaded before (select_one_repeat).
-        if (record.p[3] != kOneRepeat) footprint.read(bits_at(record, operands.bits, iterations, repeat), bit_bytes(iterations, repeat));
+        if (select_mode(record) != kOneRepeat) footprint.read(bits_at(record, operands.bits, iterations, repeat), bit_bytes(iterations, repeat));
         footprint.read_lanes(iterations, record.src0, bytes, repeat);
         if (operands.has_src1) footprint.read_lanes(iterations, record.src1, bytes, repeat);
         footprint.write_lanes(iterations, record.dst, bytes, repeat);
@@ -181,6 +203,7 @@ void check_select_operands(Core &core, const vnpu_record &record, const SelectOp
     check_operand(core, record, record.dst, lanes_end(iterations, record.dst, bytes), true);
     check_operand(core, record, record.src0, lanes_end(iterations, record.src0, bytes), false);
     if (operands.has_src1) check_operand(core, record, record.src1, lanes_end(iterations, record.src1, bytes), false);
+    if (operands.bits.space == VNPU_SPACE_NONE) return;
     check_operand(core, record, operands.bits, bits_end(record, operands.bits, iterations), false);
     for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) {
         const uint64_t at = bits_at(record, operands.bits, iterations, repeat);
@@ -217,16 +240,34 @@ void load_register(Core &core, const vnpu_record &record, const SelectOperands &
     bits.settle(core, record);
 }
 
+// The instructions that put into the register what the mode selects by.
+void prepare_selection(Core &core, const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes) {
+    if (record.p[3] == kOneRepeat)
+        load_register(core, record, operands, iterations);
+    else
+        use_scratch(core, record, bytes);
+    hidden_barrier(core, record, VNPU_PIPE_V);
+}
+
+// Bytes of the compare register that the selection depends on have to come from somewhere.
+void check_register(Core &core, const vnpu_record &record, const Iterations &iterations) {
+    const uint32_t used = select_mode(record) == kOneRepeat ? iterations.lanes / 8 : select_mode(record) == kTensorScalar ? dtype_bytes(record.dst.dtype) : 4;
+    const bool is_undefined_there = std::any_of(core.compared.is_undefined, core.compared.is_undefined + used, [](bool is) { return is; });
+    if (!iterations.repeats || !core.moves_data() || !is_undefined_there || core.launch.reporter.has(place_of(record), "undefined_data")) return;
+    core.report(record, "undefined_data", "Select without a mask goes by the compare register, which holds undefined bytes; SetCmpMask has to come before it");
+}
+
 void select_repeat(Core &core, const vnpu_record &record, const SelectOperands &operands, const Iterations &iterations, uint32_t bytes, uint32_t repeat) {
     uint8_t *ub = core.ub.data();
-    const uint8_t *bits = ub + bits_at(record, operands.bits, iterations, repeat);
+    const bool is_in_register = operands.bits.space == VNPU_SPACE_NONE;
+    const uint8_t *bits = is_in_register ? core.compared.bytes : ub + bits_at(record, operands.bits, iterations, repeat);
     uint8_t values[kRepeatBytes];
     bool undefined[kRepeatBytes / 2] = {};
     for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) {
         const bool is_first = bits[lane / 8] >> (lane % 8) & 1;
         const vnpu_operand &source = is_first ? record.src0 : record.src1;
         const bool is_scalar = !is_first && !operands.has_src1;
-        const void *from = is_scalar ? static_cast<const void *>(&record.scalar) : ub + lane_at(source, bytes, repeat, lane);
+        const void *from = is_scalar ? static_cast<const void *>(&operands.scalar) : ub + lane_at(source, bytes, repeat, lane);
         std::memcpy(values + lane * bytes, from, bytes);
         undefined[lane] = !is_scalar && is_undefined(core, source, bytes, repeat, lane);
     }
@@ -257,13 +298,10 @@ void run_select(Core &core, const vnpu_record &record) {
     check_select(core, record);
     const uint32_t bytes = dtype_bytes(record.dst.dtype);
     const Iterations iterations = iterations_of(core, record, kRepeatBytes / bytes);
-    const SelectOperands operands = select_operands(record);
+    if (is_by_register(record)) check_register(core, record, iterations);
+    const SelectOperands operands = select_operands(core, record);
     check_select_operands(core, record, operands, iterations, bytes);
-    if (record.p[3] == kOneRepeat)
-        load_register(core, record, operands, iterations);
-    else
-        use_scratch(core, record, bytes);
-    hidden_barrier(core, record, VNPU_PIPE_V);
+    if (!is_by_register(record)) prepare_selection(core, record, operands, iterations, bytes);
     select_footprint(record, operands, iterations, bytes).settle(core, record);
     for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) select_repeat(core, record, operands, iterations, bytes, repeat);
     core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));

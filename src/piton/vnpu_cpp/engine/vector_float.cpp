@@ -45,6 +45,19 @@ struct LeakyRelu {
     static float of(float a, float b) { return tidy(a > 0.0f ? a : a * b); }
 };
 
+struct Relu {
+    static float of(float a) { return a > 0.0f ? a : (a == a ? 0.0f : quiet_nan()); }
+};
+struct AddRelu {
+    static float of(float a, float b) { return Relu::of(tidy(a + b)); }
+};
+struct SubRelu {
+    static float of(float a, float b) { return Relu::of(tidy(a - b)); }
+};
+struct Same {
+    static float of(float a) { return a; }
+};
+
 struct Exp {
     static float of(float a) { return exp_of(a); }
 };
@@ -62,9 +75,6 @@ struct Reciprocal {
 };
 struct Abs {
     static float of(float a) { return bits_as<float>(bits_as<uint32_t>(a) & 0x7fffffffu); }
-};
-struct Relu {
-    static float of(float a) { return a > 0.0f ? a : (a == a ? 0.0f : quiet_nan()); }
 };
 
 constexpr uint32_t kChunk = 512;  // halves converted at a time: three such float buffers stay in the first-level cache
@@ -104,6 +114,16 @@ void axpy_f32(void *dst, const void *src0, const void *, uint64_t scalar, uint32
     for (uint32_t i = 0; i < count; ++i) d[i] = tidy(d[i] + a[i] * b);
 }
 
+// dst = src0 * dst + src1, or with `is_dst` dst = src0 * src1 + dst; the product rounded before the sum, as in axpy_f32.
+template <class Last, bool is_dst>
+void mul_add_f32(void *dst, const void *src0, const void *src1, uint64_t, uint32_t count) {
+    auto *d = static_cast<float *>(dst);
+    const auto *a = static_cast<const float *>(src0);
+    const auto *b = static_cast<const float *>(src1);
+#pragma GCC ivdep
+    for (uint32_t i = 0; i < count; ++i) d[i] = Last::of(is_dst ? tidy(a[i] * b[i] + d[i]) : tidy(a[i] * d[i] + b[i]));
+}
+
 // The same with src0 and the scalar in half: their product is exact in float.
 void axpy_mixed(void *dst, const void *src0, const void *, uint64_t scalar, uint32_t count) {
     float wide[kChunk];
@@ -135,6 +155,10 @@ template <class Op>
 VectorKernel binary(uint8_t dtype) {
     return dtype == VNPU_DT_F32 ? binary_f32<Op> : on_halves<binary_f32<Op>, true, false>;
 }
+template <class Last, bool is_dst>
+VectorKernel mul_add(uint8_t dtype) {
+    return dtype == VNPU_DT_F32 ? mul_add_f32<Last, is_dst> : on_halves<mul_add_f32<Last, is_dst>, true, true>;
+}
 template <class Op>
 VectorKernel with_scalar(uint8_t dtype) {
     return dtype == VNPU_DT_F32 ? scalar_f32<Op> : on_halves<scalar_f32<Op>, false, false>;
@@ -161,6 +185,16 @@ VectorKernel float_kernel(uint16_t opcode, uint8_t dtype) {
             return binary<Max>(dtype);
         case VNPU_OP_MIN:
             return binary<Min>(dtype);
+        case VNPU_OP_ADD_RELU:
+            return binary<AddRelu>(dtype);
+        case VNPU_OP_SUB_RELU:
+            return binary<SubRelu>(dtype);
+        case VNPU_OP_FUSED_MUL_ADD:
+            return mul_add<Same, false>(dtype);
+        case VNPU_OP_MUL_ADD_RELU:
+            return mul_add<Relu, false>(dtype);
+        case VNPU_OP_MUL_ADD_DST:
+            return mul_add<Same, true>(dtype);
         case VNPU_OP_ADDS:
             return with_scalar<Add>(dtype);
         case VNPU_OP_MULS:

@@ -31,6 +31,18 @@ struct Mul {
         return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
     }
 };
+struct AddRelu {
+    template <class T>
+    static T of(T a, T b) {
+        return std::max(Add::of(a, b), T(0));
+    }
+};
+struct SubRelu {
+    template <class T>
+    static T of(T a, T b) {
+        return std::max(Sub::of(a, b), T(0));
+    }
+};
 struct Max {
     template <class T>
     static T of(T a, T b) {
@@ -172,6 +184,11 @@ VectorKernel shift(uint16_t opcode, bool is_rounding = false) {
     return opcode == VNPU_OP_SHIFT_RIGHT ? with_scalar<ShiftRight, T> : nullptr;
 }
 
+VectorKernel with_relu(uint16_t opcode) {
+    if (opcode == VNPU_OP_ADD_RELU) return binary<AddRelu, int16_t>;
+    return opcode == VNPU_OP_SUB_RELU ? binary<SubRelu, int16_t> : nullptr;
+}
+
 VectorKernel first(VectorKernel a, VectorKernel b, VectorKernel c = nullptr) { return a ? a : b ? b : c; }
 
 }  // namespace
@@ -179,7 +196,7 @@ VectorKernel first(VectorKernel a, VectorKernel b, VectorKernel c = nullptr) { r
 VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype, bool is_rounding) {
     switch (dtype) {
         case VNPU_DT_I16:
-            return first(arithmetic<int16_t>(opcode), logic<int16_t>(opcode), shift<int16_t>(opcode, is_rounding));
+            return first(arithmetic<int16_t>(opcode), first(logic<int16_t>(opcode), with_relu(opcode)), shift<int16_t>(opcode, is_rounding));
         case VNPU_DT_U16:
             return first(logic<uint16_t>(opcode), shift<uint16_t>(opcode));
         case VNPU_DT_I32:
@@ -201,7 +218,7 @@ VectorKernel move_kernel(uint16_t opcode, uint8_t dtype) {
 
 VectorKernel vector_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode) {
     if (opcode == VNPU_OP_CAST) return cast_kernel(src_dtype, dst_dtype, round_mode);
-    if (src_dtype != dst_dtype) return mixed_kernel(opcode, dst_dtype, src_dtype);
+    if (src_dtype != dst_dtype) return first(mixed_kernel(opcode, dst_dtype, src_dtype), fused_kernel(opcode, dst_dtype, src_dtype));
     return first(float_kernel(opcode, dst_dtype), integer_kernel(opcode, dst_dtype, round_mode != 0), move_kernel(opcode, dst_dtype));
 }
 

@@ -17,6 +17,7 @@ using VectorKernel = void (*)(void *dst, const void *src0, const void *src1, uin
 VectorKernel float_kernel(uint16_t opcode, uint8_t dtype);                                               // half and float arithmetic
 VectorKernel mixed_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype);                        // Axpy of half into float
 VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype, bool is_rounding = false);                   // arithmetic, logic, shifts (ShiftRight's roundEn)
+VectorKernel fused_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype);                        // with a destination of another type
 VectorKernel move_kernel(uint16_t opcode, uint8_t dtype);                                                // Copy, Duplicate
 VectorKernel cast_kernel(uint8_t from, uint8_t to, uint32_t round_mode);                                 // p[3] of the record
 VectorKernel vector_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode);  // any of these

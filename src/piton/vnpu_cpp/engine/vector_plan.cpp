@@ -149,7 +149,7 @@ bool is_same_walk(const VectorPlan &plan, const vnpu_record &record, uint32_t wh
 // dst = src1 with a repeat stride of 0 on either side: the documented way to accumulate.
 bool is_accumulation(const vnpu_record &record, uint32_t which) {
     const bool has_idiom = record.opcode == VNPU_OP_ADD || record.opcode == VNPU_OP_SUB || record.opcode == VNPU_OP_MUL || record.opcode == VNPU_OP_MAX ||
-                           record.opcode == VNPU_OP_MIN;
+                           record.opcode == VNPU_OP_MIN || record.opcode == VNPU_OP_ADD_RELU || record.opcode == VNPU_OP_SUB_RELU;
     return has_idiom && which == 2 && record.src1.addr == record.dst.addr && (record.src1.rep == 0 || record.dst.rep == 0);
 }
 

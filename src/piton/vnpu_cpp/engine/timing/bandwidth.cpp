@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traffic.h"
+
 namespace vnpu {
 namespace {
 
@@ -26,14 +28,17 @@ void Bandwidth::take_ended(uint64_t now, std::vector<uint32_t> &flows) {
 }
 
 void Bandwidth::advance(uint64_t now) {
+    for (uint8_t kind = 0; recorder_ && kind < kFlowKinds; ++kind)
+        recorder_->add(static_cast<FlowKind>(kind), now_, now, kinds_[kind].rate * (now - now_) * count(static_cast<FlowKind>(kind)));
     for (Kind &kind : kinds_) kind.progress = kind.ends.empty() ? 0 : kind.progress + kind.rate * (now - now_);
     now_ = now;
 }
 
 void Bandwidth::settle() {
+    share(kSharedRead, one_core_rate(read_rate_, count(kHbmRead) + count(kSharedRead)), chip_.same_address_cap);
     share_hbm();
-    share_l2(kL2Read, chip_.mte2.l2_rate, chip_.l2_read_cap);
-    share_l2(kL2Write, chip_.mte3.l2_rate, chip_.l2_write_cap);
+    share(kL2Read, l2_read_rate_, chip_.l2_read_cap);
+    share(kL2Write, chip_.mte3.l2_rate, chip_.l2_write_cap);
     next_end_ = kNever;
     for (const Kind &kind : kinds_) {
         if (kind.ends.empty()) continue;
@@ -42,17 +47,18 @@ void Bandwidth::settle() {
     }
 }
 
-// Reads and writes each want what their cores can move; together they get at most the common cap, in equal parts per flow.
+// Reads and writes each want what their cores can move; together they get at most the common cap, in equal parts per flow, after shared reads have had theirs.
 void Bandwidth::share_hbm() {
-    const uint64_t reads = count(kHbmRead), writes = count(kHbmWrite);
-    Rate read = reads == 0 ? 0 : std::min(one_core_rate(chip_.hbm_read_rate, reads), chip_.hbm_read_cap / reads);
-    Rate write = writes == 0 ? 0 : std::min(one_core_rate(chip_.hbm_write_rate, writes), chip_.hbm_total_cap / writes);
-    if (read * reads + write * writes > chip_.hbm_total_cap) {
-        const Rate share = chip_.hbm_total_cap / (reads + writes);
+    const uint64_t reads = count(kHbmRead), writes = count(kHbmWrite), shared = count(kSharedRead);
+    const Rate taken = shared * kinds_[kSharedRead].rate, read_cap = chip_.hbm_read_cap - taken, total_cap = chip_.hbm_total_cap - taken;
+    Rate read = reads == 0 ? 0 : std::min(one_core_rate(read_rate_, reads + shared), read_cap / reads);
+    Rate write = writes == 0 ? 0 : std::min(one_core_rate(chip_.hbm_write_rate, writes), total_cap / writes);
+    if (read * reads + write * writes > total_cap) {
+        const Rate share = total_cap / (reads + writes);
         if (read <= share)
-            write = (chip_.hbm_total_cap - read * reads) / writes;
+            write = (total_cap - read * reads) / writes;
         else if (write <= share)
-            read = (chip_.hbm_total_cap - write * writes) / reads;
+            read = (total_cap - write * writes) / reads;
         else
             read = write = share;
     }
@@ -60,7 +66,7 @@ void Bandwidth::share_hbm() {
     kinds_[kHbmWrite].rate = std::max<Rate>(write, 1);
 }
 
-void Bandwidth::share_l2(FlowKind kind, Rate one_core, Rate cap) {
+void Bandwidth::share(FlowKind kind, Rate one_core, Rate cap) {
     const uint64_t flows = count(kind);
     kinds_[kind].rate = std::max<Rate>(flows == 0 ? 1 : std::min(one_core, cap / flows), 1);
 }

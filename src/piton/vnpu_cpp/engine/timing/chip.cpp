@@ -127,12 +127,18 @@ DmaCost read_dma(const Table &table, const std::string &pipe) {
 
 void read_memory(const Table &table, ChipModel &chip) {
     chip.mte2 = read_dma(table, "mte2");
+    chip.mte2.bypass_block_cycles = table.small("mte2.bypass_block_cycles");
+    chip.mte2_l1 = read_dma(table, "mte2_l1");
+    chip.mte2_l1.bypass_block_cycles = chip.mte2.bypass_block_cycles;
     chip.mte3 = read_dma(table, "mte3");
     chip.on_chip_rate = table.rate("mte3.on_chip_rate_bytes_per_s");
     chip.hbm_read_rate = interpolate(table, "hbm.read_rate_bytes_per_s.cores_");
+    chip.hbm_read_rate_l1 = interpolate(table, "hbm.l1_read_rate_bytes_per_s.cores_");
     chip.hbm_write_rate = interpolate(table, "hbm.write_rate_bytes_per_s.cores_");
     chip.hbm_read_cap = table.rate("hbm.read_cap_bytes_per_s");
     chip.hbm_total_cap = table.rate("hbm.total_cap_bytes_per_s");
+    chip.same_address_cap = table.rate("hbm.same_address_cap_bytes_per_s");
+    chip.same_address_cycles = table.cycles_of_us("hbm.same_address_window_us");
     chip.l2_read_cap = table.rate("l2.read_cap_bytes_per_s");
     chip.l2_write_cap = table.rate("l2.write_cap_bytes_per_s");
     chip.l2_bytes = table.whole("l2.bytes");

@@ -24,10 +24,11 @@ struct VectorCost {
 };
 
 struct DmaCost {
-    uint32_t setup_cycles = 0;    // the pipe is taken before the first byte moves
-    uint32_t block_cycles = 0;    // the pipe is taken at least this long per block
-    uint32_t latency_cycles = 0;  // from the last byte on the pipe to completion
-    Rate l2_rate = 0;             // one core, served by L2
+    uint32_t setup_cycles = 0;         // the pipe is taken before the first byte moves
+    uint32_t block_cycles = 0;         // the pipe is taken at least this long per block
+    uint32_t latency_cycles = 0;       // from the last byte on the pipe to completion
+    Rate l2_rate = 0;                  // one core, served by L2
+    uint32_t bypass_block_cycles = 0;  // loads past L2: that much longer per block
 };
 
 class ChipModel {
@@ -55,12 +56,15 @@ public:
     uint32_t write_distance = 0;           // cycles from the read of a repeat to its write
     std::vector<VectorCost> vector_costs;  // in the order of kVectorFamilies (costs.cpp)
 
-    DmaCost mte2, mte3;
-    Rate on_chip_rate = 0;            // UB to L1 and the like
-    std::vector<Rate> hbm_read_rate;  // of one core, by number of cores reading (index 0 unused)
+    DmaCost mte2, mte2_l1, mte3;         // into the unified buffer, into L1, out
+    Rate on_chip_rate = 0;               // UB to L1 and the like
+    std::vector<Rate> hbm_read_rate;     // of one vector core, by number of cores reading (index 0 unused)
+    std::vector<Rate> hbm_read_rate_l1;  // of one cube core
     std::vector<Rate> hbm_write_rate;
     Rate hbm_read_cap = 0;
     Rate hbm_total_cap = 0;
+    Rate same_address_cap = 0;         // all reads past L2 of what another core has just read
+    uint64_t same_address_cycles = 0;  // how long ago that may be
     Rate l2_read_cap = 0;
     Rate l2_write_cap = 0;
     uint64_t l2_bytes = 0;

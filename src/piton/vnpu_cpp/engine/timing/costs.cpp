@@ -46,6 +46,9 @@ enum Family : uint8_t {
     kReduce,
     kBlockReduce,
     kGather,
+    kSort,
+    kMerge,
+    kTranspose,
     kFamilies,
 };
 
@@ -65,6 +68,15 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_MIN, "Min", Formula::Vector, kAdd},
     {VNPU_OP_AND, "And", Formula::Vector, kLogic},
     {VNPU_OP_OR, "Or", Formula::Vector, kLogic},
+    // Of these only RELU, VADD, VMUL and AXPY are in a table: fused ones are assumed to cost what the longer of their parts does.
+    {VNPU_OP_ADD_RELU, "AddRelu", Formula::Vector, kAdd},
+    {VNPU_OP_SUB_RELU, "SubRelu", Formula::Vector, kAdd},
+    {VNPU_OP_FUSED_MUL_ADD, "FusedMulAdd", Formula::Vector, kAxpy},
+    {VNPU_OP_MUL_ADD_RELU, "MulAddRelu", Formula::Vector, kAxpy},
+    {VNPU_OP_MUL_ADD_DST, "MulAddDst", Formula::Vector, kAxpy},
+    {VNPU_OP_ADD_RELU_CAST, "AddReluCast", Formula::Vector, kAdd},
+    {VNPU_OP_SUB_RELU_CAST, "SubReluCast", Formula::Vector, kAdd},
+    {VNPU_OP_MUL_CAST, "MulCast", Formula::Vector, kMul},
     {VNPU_OP_ADDS, "Adds", Formula::Vector, kAdd},
     {VNPU_OP_MULS, "Muls", Formula::Vector, kMul},
     {VNPU_OP_MAXS, "Maxs", Formula::Vector, kAdd},
@@ -102,6 +114,10 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_GATHER_BLOCKS, "Gatherb", Formula::Vector, kGather},
     {VNPU_OP_GET_CMP_MASK, "GetCmpMask", Formula::Vector, kCopy},  // assumed as a Copy of one repeat; no public figure
     {VNPU_OP_SET_CMP_MASK, "SetCmpMask", Formula::Vector, kCopy},
+    {VNPU_OP_SORT32, "Sort32", Formula::Vector, kSort},
+    {VNPU_OP_MRG_SORT, "MrgSort", Formula::Vector, kMerge},
+    {VNPU_OP_TRANS_5HD, "TransDataTo5HD", Formula::Vector, kTranspose},
+    {VNPU_OP_TRANSPOSE, "Transpose", Formula::Vector, kTranspose},
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
@@ -113,6 +129,8 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_BUFFER_RELEASE, "FreeTensor", Formula::Free, kFamilies},
     {VNPU_OP_PIPE_BEGIN, "TPipe", Formula::Setup, kFamilies},
     {VNPU_OP_PIPE_END, "~TPipe", Formula::Free, kFamilies},
+    {VNPU_OP_PRINT, "printf", Formula::Free, kFamilies},  // its cost on the chip is not published; it is not there in a kernel that counts
+    {VNPU_OP_SET_SYS_WORKSPACE, "SetSysWorkspace", Formula::Free, kFamilies},
 };
 
 constexpr CostRow kDefaultRow = {VNPU_OP_NONE, "", Formula::Issue, kFamilies};
@@ -186,7 +204,11 @@ void cost_gm_copy(const DmaCost &dma, TraceKind kind, uint64_t gm_addr, uint32_t
 void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
     entry.pipe = record.pipe;
     if (record.p[0] == 0 || record.p[1] == 0) return;  // no block: the instruction does nothing
-    if (record.src0.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+    if (record.src0.space == VNPU_SPACE_GM) {
+        const bool is_l1 = record.dst.space == VNPU_SPACE_L1;
+        if (is_l1) entry.flags |= kTraceToL1;
+        return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+    }
     if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
     cost_on_chip_copy(chip, record, entry);
 }
@@ -203,10 +225,10 @@ void cost_scalar(const ChipModel &chip, const vnpu_operand &operand, uint32_t ub
 
 const std::vector<const char *> &vector_family_names() {
     static const std::vector<const char *> names = {
-        "add", "mul",  "div",  "logic", "axpy",      "exp",     "ln",     "sqrt",   "rsqrt",        "reciprocal",
-        "abs", "relu", "cast", "copy",  "duplicate", "compare", "select", "reduce", "block_reduce", "gather",
+        "add",  "mul",  "div",       "logic",   "axpy",   "exp",    "ln",           "sqrt",   "rsqrt", "reciprocal", "abs",       "relu",
+        "cast", "copy", "duplicate", "compare", "select", "reduce", "block_reduce", "gather", "sort",  "merge",      "transpose",
     };
-    static_assert(kFamilies == 20, "one name per family, in the order of the enum");
+    static_assert(kFamilies == 23, "one name per family, in the order of the enum");
     return names;
 }
 

@@ -1,5 +1,7 @@
 #include "transfer.h"
 
+#include <algorithm>
+
 namespace vnpu {
 namespace {
 
@@ -22,19 +24,23 @@ void for_blocks(const TraceEntry &entry, Visit visit) {
     for (uint32_t block = 0; block < entry.blocks; ++block, addr += static_cast<uint64_t>(entry.block_bytes) + entry.gm_gap) visit(addr, entry.block_bytes);
 }
 
-TransferPlan plan_read(const TraceEntry &entry, L2 &l2) {
+// Of `moved` bytes in bursts, those that L2 serves: all where no line is missing, otherwise whole bursts only.
+uint64_t hit_bytes(const L2Traffic &traffic, uint64_t moved) {
+    return traffic.miss_bytes == 0 ? moved : std::min(moved, traffic.hit_bytes / kBurstBytes * kBurstBytes);
+}
+
+TransferPlan plan_read(const TraceEntry &entry, const Reader &reader, L2 &l2, SharedReads &shared) {
     const bool is_bypass = (entry.flags & kTraceL2Bypass) != 0;
-    L2Traffic traffic;
-    uint64_t moved = 0;
-    for_blocks(entry, [&](uint64_t addr, uint64_t bytes) {
-        l2.read(addr, bytes, is_bypass, traffic);
-        moved += burst_bytes(addr, bytes);
-    });
     TransferPlan plan;
-    const uint64_t touched = traffic.hit_bytes + traffic.miss_bytes;
-    plan.l2_bytes = touched == 0 ? 0 : moved * traffic.hit_bytes / touched;
-    plan.hbm_bytes = moved - plan.l2_bytes;
-    plan.write_back_bytes = traffic.evicted_bytes;
+    for_blocks(entry, [&](uint64_t addr, uint64_t bytes) {
+        L2Traffic traffic;
+        l2.read(addr, bytes, is_bypass, traffic);
+        const uint64_t moved = burst_bytes(addr, bytes), hits = hit_bytes(traffic, moved);
+        plan.l2_bytes += hits;
+        plan.hbm_bytes += moved - hits;
+        plan.write_back_bytes += traffic.evicted_bytes;
+        if (is_bypass && hits < moved) plan.shared_bytes += std::min(moved - hits, shared.read(addr, bytes, reader.block, reader.now));
+    });
     return plan;
 }
 
@@ -60,6 +66,8 @@ uint64_t burst_bytes(uint64_t addr, uint64_t bytes) {
     return round_up(addr + bytes, burst) - addr / burst * burst;
 }
 
-TransferPlan plan_transfer(const TraceEntry &entry, L2 &l2) { return entry.kind == TraceKind::GmRead ? plan_read(entry, l2) : plan_write(entry, l2); }
+TransferPlan plan_transfer(const TraceEntry &entry, const Reader &reader, L2 &l2, SharedReads &shared) {
+    return entry.kind == TraceKind::GmRead ? plan_read(entry, reader, l2, shared) : plan_write(entry, l2);
+}
 
 }  // namespace vnpu

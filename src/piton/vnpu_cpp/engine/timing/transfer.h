@@ -2,13 +2,15 @@
  * What one DMA instruction moves.
  *
  * Problem: a strided or unaligned copy moves more than its bytes, and part of them may lie in L2.
- * Approach: round each block to its bursts, ask the L2 line by line, and split the bursts in the proportion of hits and misses.
+ * Approach: round each block to its bursts and ask the L2 line by line; a burst that lacks a line is fetched whole. What misses may be what another core
+ * reads too.
  * Limits: decided when the transfer starts; stores are rounded to 32 B, the 128 B lines around them are not fetched.
  */
 #pragma once
 
 #include "../trace.h"
 #include "l2.h"
+#include "shared_reads.h"
 
 namespace vnpu {
 
@@ -16,6 +18,7 @@ namespace vnpu {
 struct TransferPlan {
     uint64_t l2_bytes = 0;
     uint64_t hbm_bytes = 0;         // reads: misses; writes: bytes past L2 and dirty bytes that have to leave first
+    uint64_t shared_bytes = 0;      // reads: the part of hbm_bytes that another core has just read
     uint64_t write_back_bytes = 0;  // reads: dirty bytes pushed out; HBM takes them beside the read
 };
 
@@ -23,6 +26,12 @@ struct TransferPlan {
 // Public documentation gives the sizes; the rule for unaligned blocks is calibrated to scenario 4 of the DataCopy example.
 uint64_t burst_bytes(uint64_t addr, uint64_t bytes);
 
-TransferPlan plan_transfer(const TraceEntry &entry, L2 &l2);
+// Who reads what, and when: a transfer of block `block` that starts at `now`.
+struct Reader {
+    uint64_t now = 0;
+    uint32_t block = 0;
+};
+
+TransferPlan plan_transfer(const TraceEntry &entry, const Reader &reader, L2 &l2, SharedReads &shared);
 
 }  // namespace vnpu

@@ -22,7 +22,13 @@
 #define __fbuf__
 #define __vector__
 #define __cube__ _Pragma("GCC error \"__cube__ kernels are not supported by the virtual NPU yet; only vector (__vector__) kernels are\"")
-#define __mix__(...) _Pragma("GCC error \"__mix__ kernels are not supported by the virtual NPU yet; only vector (__vector__) kernels are\"")
+/* __mix__(cube cores, vector cores) of a block: (0, 1) is a vector kernel with the scheduler that SyncAll and cross-core flags need. */
+#define __mix__(aic, aiv) PITON_MIX_##aic##_##aiv
+#define PITON_MIX_0_1
+#define PITON_NO_MIX _Pragma("GCC error \"__mix__ kernels with cube cores are not supported by the virtual NPU yet; __vector__ and __mix__(0, 1) are\"")
+#define PITON_MIX_1_0 PITON_NO_MIX
+#define PITON_MIX_1_1 PITON_NO_MIX
+#define PITON_MIX_1_2 PITON_NO_MIX
 
 /* A launch header may have guessed this one as `void *` for the host compiler. */
 #undef GM_ADDR

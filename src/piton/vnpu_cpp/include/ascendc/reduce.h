@@ -4,7 +4,7 @@
  * Problem: destination strides count results of several sizes; ReduceSum, ReduceMax and ReduceMin are several instructions each.
  * Approach: one record per call: the destination's repeat stride as given, its unit known from opcode and order; the work buffer of the composite ones is
  * src1. The engine knows the passes and the hidden synchronisation.
- * Limits: GetReduceRepeatMaxMinSpr is not here. Types as documented for the Ascend 910B.
+ * Limits: types as documented for the Ascend 910B.
  */
 #ifndef PITON_ASCENDC_REDUCE_H
 #define PITON_ASCENDC_REDUCE_H
@@ -247,6 +247,20 @@ template <typename T>
 PITON_API T GetReduceRepeatSumSpr(piton::Location at = piton::Location()) {
     static_assert(piton::kIsFloat<T>, "GetReduceRepeatSumSpr gives half or float");
     return piton::FromBits<T>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_REDUCE_SUM, at)));
+}
+
+/* Value and index over all repeats of the last WholeReduceMax or WholeReduceMin; after ReduceMax and ReduceMin the value only. */
+template <typename T>
+PITON_API void GetReduceRepeatMaxMinSpr(T &maxMinValue, T &maxMinIndex, piton::Location at = piton::Location()) {
+    static_assert(piton::kIsFloat<T>, "GetReduceRepeatMaxMinSpr gives half or float; the index is an integer in the bits of the second");
+    maxMinValue = piton::FromBits<T>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_REDUCE_BEST, at, 0)));
+    maxMinIndex = piton::FromBits<T>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_REDUCE_BEST, at, 1)));
+}
+
+/* The older name. */
+template <typename T>
+PITON_API void GetReduceMaxMinCount(T &maxMinValue, T &maxMinIndex, piton::Location at = piton::Location()) {
+    GetReduceRepeatMaxMinSpr(maxMinValue, maxMinIndex, at);
 }
 
 /* Eight elements per repeat, each over a whole block. */

@@ -4,7 +4,8 @@
  * Problem: modes 0 and 2 have four operands, a record three; modes 1 and 2 use scratch memory at the end of the unified buffer.
  * Approach: mode 1 has the bits as src1 and the other value as scalar; modes 0 and 2 have the tensor as src1 and the bits' address and limit as scalar.
  * The engine knows the scratch.
- * Limits: the forms without mask, which go through SetCmpMask, are not here. Types as documented for the Ascend 910B.
+ * The forms without a mask go by what SetCmpMask put into the compare register.
+ * Limits: types as documented for the Ascend 910B.
  */
 #ifndef PITON_ASCENDC_SELECT_H
 #define PITON_ASCENDC_SELECT_H
@@ -41,6 +42,18 @@ PITON_API void SubmitSelectScalar(const AscendC::LocalTensor<T> &dst, const Asce
     record.scalar = ToBits(src1);
     record.p[3] = static_cast<uint32_t>(mode);
     Submit(record);
+}
+
+template <typename T>
+PITON_API vnpu_record SelectByRegister(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src0, AscendC::SELMODE mode, uint32_t repeats,
+                                       const AscendC::BinaryRepeatParams &strides, Location at) {
+    Extent extent;
+    extent.flags = VNPU_F_KEEP_MASK;
+    extent.repeats = repeats;
+    vnpu_record record = VectorRecord(VNPU_OP_SELECT, Strided(dst, strides.dstBlkStride, strides.dstRepStride), extent, at);
+    record.src0 = Strided(src0, strides.src0BlkStride, strides.src0RepStride);
+    record.p[3] = static_cast<uint32_t>(mode) | VNPU_SELECT_REGISTER;
+    return record;
 }
 
 }  // namespace piton
@@ -93,6 +106,28 @@ PITON_API void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, 
                       piton::Location at = piton::Location()) {
     PITON_REQUIRE_SELECT;
     piton::SubmitSelectScalar(dst, selMask, src0, src1, selMode, piton::CountOf("Select", 5, count, at), BinaryRepeatParams(), at);
+}
+
+/* Mode 1 without a mask: the other value comes from the compare register, the active lanes from SetVectorMask. */
+template <typename T, typename U>
+PITON_API void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0, const piton::Narrow<uint8_t> repeatTime,
+                      const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {
+    PITON_REQUIRE_SELECT;
+    vnpu_record record = piton::SelectByRegister(dst, src0, SELMODE::VSEL_TENSOR_SCALAR_MODE, repeatTime.Get("Select", 3, at), repeatParams, at);
+    record.src1 = piton::Strided(selMask, 1, 1);
+    piton::Submit(record);
+}
+
+/* Modes 0 and 2 without a mask: the bits, or their address, come from the compare register. */
+template <typename T, SELMODE selMode>
+PITON_API void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const piton::Narrow<uint8_t> repeatTime,
+                      const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("Select", piton::kIsFloat<T>, "half, float");
+    static_assert(selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE, "Select with a scalar takes selMask: Select(dst, selMask, src0, repeatTime, repeatParams)");
+    vnpu_record record = piton::SelectByRegister(dst, src0, selMode, repeatTime.Get("Select", 3, at), repeatParams, at);
+    record.src1 = piton::Strided(src1, repeatParams.src1BlkStride, repeatParams.src1RepStride);
+    piton::Submit(record);
 }
 
 }  // namespace AscendC

@@ -58,6 +58,41 @@ struct Element {
 namespace AscendC {
 
 template <typename T>
+class LocalTensor;
+
+}  // namespace AscendC
+
+namespace piton {
+
+/* The right operand of an operator on tensors: its conversion is where the user's line is known. */
+template <typename T>
+struct RightOperand {
+    const AscendC::LocalTensor<T> &tensor;
+    Location at;
+
+    PITON_API RightOperand(const AscendC::LocalTensor<T> &given, Location here = Location()) : tensor(given), at(here) {}
+};
+
+/* What `x + y` and `x < y` give until they are assigned (operators.h). */
+template <typename T, uint16_t opcode>
+struct Expression {
+    const AscendC::LocalTensor<T> &src0;
+    const AscendC::LocalTensor<T> &src1;
+    Location at;
+};
+template <typename T>
+struct Comparison {
+    const AscendC::LocalTensor<T> &src0;
+    const AscendC::LocalTensor<T> &src1;
+    AscendC::CMPMODE mode;
+    Location at;
+};
+
+}  // namespace piton
+
+namespace AscendC {
+
+template <typename T>
 class GlobalTensor {
 public:
     using PrimType = T;
@@ -147,6 +182,35 @@ public:
     PITON_API int32_t GetPosition() const { return static_cast<int32_t>(position_); }
     PITON_API void SetUserTag(const int32_t tag) { tag_ = tag; }
     PITON_API int32_t GetUserTag() const { return tag_; }
+
+    /* Whole-tensor instructions, defined in operators.h. */
+    template <uint16_t opcode>
+    PITON_API const LocalTensor &operator=(const piton::Expression<T, opcode> &given) const;
+    template <typename U>
+    PITON_API const LocalTensor &operator=(const piton::Comparison<U> &given) const;
+
+#define PITON_OPERATOR(symbol, opcode) \
+    PITON_API friend piton::Expression<T, opcode> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
+        return {src0, src1.tensor, src1.at}; \
+    }
+    PITON_OPERATOR(+, VNPU_OP_ADD)
+    PITON_OPERATOR(-, VNPU_OP_SUB)
+    PITON_OPERATOR(*, VNPU_OP_MUL)
+    PITON_OPERATOR(/, VNPU_OP_DIV)
+    PITON_OPERATOR(&, VNPU_OP_AND)
+    PITON_OPERATOR(|, VNPU_OP_OR)
+#undef PITON_OPERATOR
+#define PITON_COMPARISON(symbol, mode) \
+    PITON_API friend piton::Comparison<T> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
+        return {src0, src1.tensor, CMPMODE::mode, src1.at}; \
+    }
+    PITON_COMPARISON(<, LT)
+    PITON_COMPARISON(>, GT)
+    PITON_COMPARISON(==, EQ)
+    PITON_COMPARISON(<=, LE)
+    PITON_COMPARISON(>=, GE)
+    PITON_COMPARISON(!=, NE)
+#undef PITON_COMPARISON
 
     /* Ours. */
     PITON_API vnpu_operand Operand() const { return At(0); }

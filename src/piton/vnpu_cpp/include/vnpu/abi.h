@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 2u
+#define VNPU_ABI_VERSION 3u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -80,6 +80,14 @@ enum vnpu_opcode {
     VNPU_OP_MIN = 6,
     VNPU_OP_AND = 7,
     VNPU_OP_OR = 8,
+    VNPU_OP_ADD_RELU = 9,
+    VNPU_OP_SUB_RELU = 10,
+    VNPU_OP_FUSED_MUL_ADD = 11, /* dst = src0 * dst + src1 */
+    VNPU_OP_MUL_ADD_RELU = 12,  /* the same, negative results 0 */
+    VNPU_OP_MUL_ADD_DST = 13,   /* dst += src0 * src1 */
+    VNPU_OP_ADD_RELU_CAST = 14,
+    VNPU_OP_SUB_RELU_CAST = 15,
+    VNPU_OP_MUL_CAST = 16,
     /* vector-scalar: dst = src0 op scalar */
     VNPU_OP_ADDS = 32,
     VNPU_OP_MULS = 33,
@@ -103,7 +111,7 @@ enum vnpu_opcode {
     VNPU_OP_DUPLICATE = 74, /* dst = scalar */
     /* compare and select */
     VNPU_OP_COMPARE = 96, /* p[3] = CMPMODE */
-    VNPU_OP_SELECT = 97,  /* p[3] = SELMODE */
+    VNPU_OP_SELECT = 97,  /* p[3] = SELMODE, + VNPU_SELECT_REGISTER where the compare register holds what the mode selects by */
     /* reductions and rearrangement */
     VNPU_OP_REDUCE_SUM = 128,
     VNPU_OP_REDUCE_MAX = 129,
@@ -122,6 +130,10 @@ enum vnpu_opcode {
     VNPU_OP_GATHER_BLOCKS = 142,
     VNPU_OP_GET_CMP_MASK = 143, /* dst = the compare register, 16 bytes */
     VNPU_OP_SET_CMP_MASK = 144, /* the compare register = src0 */
+    VNPU_OP_SORT32 = 145,       /* p[0] = repeats of 32 elements of src0 with their indices in src1 */
+    VNPU_OP_MRG_SORT = 146,     /* up to four sorted lists into one; see docs/vnpu-abi.md */
+    VNPU_OP_TRANS_5HD = 147,    /* between the address registers; p[0] = repeats, p[1] = source and p[2] = destination repeat stride, p[3] = halves */
+    VNPU_OP_TRANSPOSE = 148,    /* 16 x 16 elements of 2 bytes */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
@@ -134,19 +146,26 @@ enum vnpu_opcode {
     VNPU_OP_WAIT_FLAG = 257,
     VNPU_OP_BARRIER = 258, /* p[0] = pipe (VNPU_PIPE_ALL for all) */
     VNPU_OP_SYNC_ALL = 259,
-    VNPU_OP_CROSS_SET = 260,
-    VNPU_OP_CROSS_WAIT = 261,
+    VNPU_OP_CROSS_SET = 260,  /* p[0] = mode, p[1] = pipe, p[2] = id */
+    VNPU_OP_CROSS_WAIT = 261, /* p[2] = id */
+    VNPU_OP_SOFT_SET = 262,   /* IBSet and its kind: dst = the flag's 32 bytes of global memory, scalar = the value it gets */
+    VNPU_OP_SOFT_WAIT = 263,  /* until src0, 32 bytes of global memory, holds `scalar` */
     /* state registers, ordered by hardware with other instructions */
     VNPU_OP_SET_MASK = 288,      /* mask[0..1] */
     VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
     VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min, 4 dtype alone; dst.dtype */
     VNPU_OP_SET_PAD_VALUE = 291, /* scalar */
+    VNPU_OP_SET_DEQ_SCALE = 292, /* scalar */
+    VNPU_OP_SET_CTRL = 293,      /* scalar: all 64 bits */
+    VNPU_OP_SET_ADDRESSES = 294, /* p[3] = 0 source, 1 destination: 16 UB addresses in blocks of 32 bytes, 16 bits each, in mask, scalar, p[1], p[2] */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
     VNPU_OP_BUFFER_INIT = 320,    /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
     VNPU_OP_BUFFER_ACQUIRE = 321, /* p[0] = buffer handle */
     VNPU_OP_BUFFER_RELEASE = 322, /* p[0] = buffer handle */
     VNPU_OP_PIPE_BEGIN = 323,     /* TPipe constructed or Reset */
     VNPU_OP_PIPE_END = 324,       /* TPipe destroyed */
+    VNPU_OP_PRINT = 326,          /* src0.addr = address of a text, p[0] = its bytes */
+    VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
     VNPU_OP_FAULT = 325,          /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,
@@ -155,7 +174,11 @@ enum vnpu_opcode {
     VNPU_OP_GET_TASK_RATIO = 355,
     VNPU_OP_GET_SYSTEM_CYCLE = 356, /* 50 MHz ticks */
     VNPU_OP_GET_CAPACITY = 357,     /* p[0] = space; bytes */
-    VNPU_OP_GET_REDUCE_SUM = 358    /* bits of the last ReduceSum by count */
+    VNPU_OP_GET_REDUCE_SUM = 358,   /* bits of the last ReduceSum by count */
+    VNPU_OP_GET_REDUCE_BEST = 359,  /* of the last WholeReduceMax or -Min over all its repeats: p[0] = 0 bits of the value, 1 index */
+    VNPU_OP_GET_MRG_RESULT = 360,   /* elements that the last MrgSort took from its four lists, 16 bits each */
+    VNPU_OP_GET_CTRL = 361,
+    VNPU_OP_GET_SYS_WORKSPACE = 362
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
@@ -168,8 +191,11 @@ enum vnpu_fault {
     VNPU_FAULT_DOUBLE_FREE = 6,    /* FreeTensor of a free buffer */
     VNPU_FAULT_FOREIGN_TENSOR = 7, /* a tensor that does not belong to the queue */
     VNPU_FAULT_NO_EVENT_ID = 8,    /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
-    VNPU_FAULT_BAD_ARGUMENT = 9    /* an argument outside the documented range; p[1] = argument index, scalar = value */
+    VNPU_FAULT_BAD_ARGUMENT = 9,   /* an argument outside the documented range; p[1] = argument index, scalar = value */
+    VNPU_FAULT_ASSERTION = 10      /* the kernel's own assert: src0.addr = the failed condition as written */
 };
+
+#define VNPU_SELECT_REGISTER 0x10u /* in p[3] of VNPU_OP_SELECT */
 
 /* Flags of a record. */
 #define VNPU_F_COUNT 0x01u     /* count form: p[0] = elements; sets counter mode and restores normal mode with a full mask */

@@ -1,0 +1,50 @@
+/* rms_norm for float16, bfloat16 and float32: rows that fit (rms_norm_rows.h) and longer ones (rms_norm_long.h). */
+#include "kernel_operator.h"
+
+#include "rms_norm_launch.h"
+#include "rms_norm_long.h"
+#include "rms_norm_rows.h"
+
+template <typename T>
+using RmsNormRows = quickstart::RowKernel<T, RmsNormBody<T>>;
+
+template <typename T>
+__global__ __aicore__ void rms_norm_rows(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, quickstart::RowTiling tiling, float epsilon) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    RmsNormRows<T> kernel;
+    kernel.Init(x, y, tiling, gamma, epsilon);
+    kernel.Process();
+}
+
+template <typename T>
+__global__ __aicore__ void rms_norm_long(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, LongRowTiling tiling, float epsilon) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    RmsNormLong<T> kernel;
+    kernel.Init(x, gamma, y, tiling, epsilon);
+    kernel.Process();
+}
+
+template <typename T>
+static void LaunchTyped(const RmsNormTensors &tensors, float epsilon, void *stream) {
+    constexpr int64_t kElementsPerLaunch = 1500;  // eight vector cycles per 64 elements
+    const auto x = (GM_ADDR)tensors.x, gamma = (GM_ADDR)tensors.gamma, y = (GM_ADDR)tensors.y;
+    const auto traits = RmsNormRows<T>::Traits(RmsNormBody<T>::kBytesPerColumn, kElementsPerLaunch);
+    const auto tiling = quickstart::PlanRows(tensors.rows, tensors.columns, traits);
+    if (tiling.rowsPerTile > 0) {
+        rms_norm_rows<T><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, tiling, epsilon);
+        return;
+    }
+    const auto chunks = PlanLongRows(tensors.rows, tensors.columns, RmsNormLong<T>::kBytesPerElement, RmsNormLong<T>::kFixedBytes);
+    rms_norm_long<T><<<chunks.blocks, nullptr, stream>>>(x, gamma, y, chunks, epsilon);
+}
+
+void LaunchRmsNorm(quickstart::ElementType type, const RmsNormTensors &tensors, float epsilon, void *stream) {
+    switch (type) {
+        case quickstart::ElementType::kFloat16:
+            return LaunchTyped<half>(tensors, epsilon, stream);
+        case quickstart::ElementType::kBfloat16:
+            return LaunchTyped<bfloat16_t>(tensors, epsilon, stream);
+        case quickstart::ElementType::kFloat32:
+            return LaunchTyped<float>(tensors, epsilon, stream);
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * SetDeqScale, GetCtrlSpr, SetCtrlSpr, SetSaturationFlag: the core's control registers.
+ *
+ * Problem and approach: state of the core that the hardware orders with other instructions; one record sets it, a question reads it.
+ * Limits: SetDeqScale for Cast from int32_t to half only. Of CTRL, bit 48 does something, as on the Ascend 910B: 0 saturates infinities and NaNs of half
+ * results. A kernel starts with 1 (engine/core.h). Of the other bits the values are kept.
+ */
+#ifndef PITON_ASCENDC_REGISTERS_H
+#define PITON_ASCENDC_REGISTERS_H
+
+#include "vector.h"
+
+namespace AscendC {
+
+enum class SaturationMode : uint8_t { FLOAT, CAST };
+
+}  // namespace AscendC
+
+namespace piton {
+
+constexpr int8_t kFloatSaturationBit = 48; /* 0: saturate */
+
+PITON_API uint64_t ReadCtrl(Location at) { return Fetch(MakeNote(VNPU_OP_GET_CTRL, at)); }
+
+template <int8_t startBit, int8_t endBit>
+constexpr uint64_t CtrlField() {
+    static_assert(startBit >= 0 && startBit <= endBit && endBit <= 63, "CTRL has the bits 0 to 63; startBit comes first");
+    return (~uint64_t(0) >> (63 - endBit)) & (~uint64_t(0) << startBit);
+}
+
+}  // namespace piton
+
+namespace AscendC {
+
+/* The factor of Cast from int32_t to half. */
+PITON_API void SetDeqScale(half scale, piton::Location at = piton::Location()) {
+    vnpu_record record = piton::MakeRecord(VNPU_OP_SET_DEQ_SCALE, VNPU_PIPE_S, at);
+    record.scalar = piton::ToBits(scale);
+    piton::Submit(record);
+}
+
+template <int8_t startBit, int8_t endBit>
+PITON_API int64_t GetCtrlSpr(piton::Location at = piton::Location()) {
+    return static_cast<int64_t>((piton::ReadCtrl(at) & piton::CtrlField<startBit, endBit>()) >> startBit);
+}
+
+template <int8_t startBit, int8_t endBit>
+PITON_API void SetCtrlSpr(int64_t value, piton::Location at = piton::Location()) {
+    constexpr uint64_t field = piton::CtrlField<startBit, endBit>();
+    vnpu_record record = piton::MakeRecord(VNPU_OP_SET_CTRL, VNPU_PIPE_S, at);
+    record.scalar = (piton::ReadCtrl(at) & ~field) | (static_cast<uint64_t>(value) << startBit & field);
+    piton::Submit(record);
+}
+
+template <SaturationMode mode>
+PITON_API void SetSaturationFlag(bool enableSat, piton::Location at = piton::Location()) {
+    static_assert(mode == SaturationMode::FLOAT, "the virtual NPU always saturates in a Cast to integers; only SaturationMode::FLOAT can be set");
+    SetCtrlSpr<piton::kFloatSaturationBit, piton::kFloatSaturationBit>(enableSat ? 0 : 1, at);
+}
+
+template <SaturationMode mode>
+PITON_API bool GetSaturationFlag(piton::Location at = piton::Location()) {
+    return mode == SaturationMode::CAST || GetCtrlSpr<piton::kFloatSaturationBit, piton::kFloatSaturationBit>(at) == 0;
+}
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_REGISTERS_H */
