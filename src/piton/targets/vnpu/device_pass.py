@@ -16,7 +16,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from piton.targets.vnpu.declarations import Declaration, Directive, Kind, Source, parse
+from piton.targets.vnpu.declarations import Declaration, Directive, Source, parse
+from piton.targets.vnpu.heads import Kind
 from piton.targets.vnpu.tokens import Token
 
 HOST_HEADERS = re.compile(r"(?:torch|ATen|c10|torch_npu|pybind11)/|Python\.h$|piton_torch\.h$")

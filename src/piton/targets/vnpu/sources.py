@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import OperatorSources, Submission, SubmissionFile
+from piton.targets.vnpu.launchers import Launcher, find_launchers, launched_by_name, missing_header
 from piton.targets.vnpu.rewrite import rewrite
 
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
@@ -35,6 +36,8 @@ class SourceTree:
     root: Path
     files: tuple[SubmissionFile, ...]
     """What was copied."""
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Headers that a file is compiled with although it may not include them: declarations of the generated launchers it uses."""
 
     @cached_property
     def key(self) -> str:
@@ -114,7 +117,33 @@ def copy_sources(submission: Submission, sources: OperatorSources, root: Path) -
     chosen = tuple(item for item in submission.files if _belongs(item.path, sources))
     for item in chosen:
         _copy(Path(submission.root) / item.path, root / item.path, item.path)
-    return SourceTree(root, chosen)
+    return _with_launchers(SourceTree(root, chosen))
+
+
+def _with_launchers(tree: SourceTree) -> SourceTree:
+    """The same with the functions and headers that a kernel-launch project generates, for the kernels that are launched by them."""
+    launched = {item.path: launched_by_name(tree.text(item.path)) for item in tree.files}
+    wanted = {name for names in launched.values() for name in names}
+    if not wanted:
+        return tree
+    files = {item.path: item for item in tree.files}
+    found: dict[str, Launcher] = {}
+    for path in [item.path for item in tree.files if item.path.endswith(_UNITS)]:
+        launchers = find_launchers(tree.text(path), wanted)
+        found.update({launcher.kernel: launcher for launcher in launchers})
+        if launchers:
+            files[path] = _written(tree.root, path, tree.text(path) + "".join(launcher.definition() for launcher in launchers))
+    for name in sorted(wanted):
+        text = found[name].declaration() if name in found else missing_header(name)
+        files.setdefault(f"aclrtlaunch_{name}.h", _written(tree.root, f"aclrtlaunch_{name}.h", text))
+    declared = {path: tuple(f"aclrtlaunch_{name}.h" for name in sorted(names) if name in found and found[name].is_plain) for path, names in launched.items()}
+    return SourceTree(tree.root, tuple(files[path] for path in sorted(files)), declared)
+
+
+def _written(root: Path, path: str, text: str) -> SubmissionFile:
+    data = text.encode("utf-8", errors="surrogateescape")
+    (root / path).write_bytes(data)
+    return SubmissionFile(path=path, sha256=digest_bytes(data), size_bytes=len(data))
 
 
 def _belongs(path: str, sources: OperatorSources) -> bool:

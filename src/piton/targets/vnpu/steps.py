@@ -118,9 +118,11 @@ class OperatorSteps:
         """One compile of a file of the tree, or of `other`, a copy of it."""
         tree = other or self._tree
         quoted = tuple(part for folder in tree.folders(self._sources) for part in ("-iquote", folder))
+        declared = tuple(part for name in tree.declared.get(path, ()) for part in ("-include", tree.path(name)))
         arguments = (
             *flags,
             *self._defines,
+            *declared,
             *quoted,
             *self._own.system_includes(),
             f"-ffile-prefix-map={self._tree.root.parent}=.",

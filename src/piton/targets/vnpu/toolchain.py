@@ -19,7 +19,7 @@ from piton.core.protocols import Runner
 from piton.core.submission import OperatorSources, Submission
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, StepResult, Workshop, find_compiler
-from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler
+from piton.targets.vnpu.diagnostics import Message, judge_compile, judge_link, parse_compiler
 from piton.targets.vnpu.own import OwnParts, Paths, python_include, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
 from piton.targets.vnpu.sources import SourceTree, copy_sources
@@ -148,7 +148,20 @@ class SourceBuild:
             return None
         if result.is_timed_out:
             return _timeout(unit.source)
-        return judge_compile(messages, self._tree.line, self._own.known_names, result.output)
+        judged = judge_compile(messages, self._tree.line, self._own.known_names, result.output)
+        return self._host_code(messages, unit.host_names) or judged
+
+    def _host_code(self, messages: list[Message], host_names: frozenset[str]) -> Outcome | None:
+        """The outcome when device code uses a function that was left out of the device pass."""
+        error = next((message for message in messages if message.diagnostic.severity == "error"), None)
+        if error is None or not error.is_own:
+            return None
+        line = self._tree.line(error.diagnostic.file, error.diagnostic.line)
+        word = re.match(r"\w+", line[max(error.column - 1, 0) :])
+        if word is None or word[0] not in host_names:
+            return None
+        text = f"{word[0]} needs torch, which kernels do not have: device code can't use it"
+        return outcome(Cause.COMPILE_ERROR, text, place=Place(file=error.diagnostic.file, line=error.diagnostic.line))
 
     def link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
         """The linked file, or the failure; symbols that match `expected` are provided at run time."""

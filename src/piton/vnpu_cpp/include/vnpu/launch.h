@@ -158,6 +158,25 @@ private:
 
 }  // namespace piton
 
+namespace piton {
+
+template <typename To, typename From>
+PITON_API To Converted(From value) {
+    if constexpr (std::is_pointer<To>::value && std::is_pointer<From>::value) {
+        return reinterpret_cast<To>(value);
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+/* The body of a generated launcher: its pointers are `void *`, whatever the kernel's are. */
+template <typename... P, typename L, typename... A>
+PITON_API void Relay(void (*)(P...), const L &launch, A... arguments) {
+    launch(Converted<P>(arguments)...);
+}
+
+}  // namespace piton
+
 /* One line per kernel that the host pass of a single-source file launched. */
 #define PITON_REGISTER_KERNEL(index, ...)                                                                                                           \
     namespace {                                                                                                                                     \
