@@ -70,7 +70,7 @@ class _ProgramBuild:
         """Compile every source, link the program and its device library."""
         everything = OperatorSources(operator=NAME, kernels=sources.files, plugins=())
         tree = copy_sources(submission, everything, self._folder)
-        torch = next((name for name in sources.files if any(tree.mentions_torch(path) for path in tree.included_by(name))), None)
+        torch = next((name for name in sources.files if tree.mentions_torch(name)), None)
         if torch is not None:
             return Build(operator=NAME, outcome=outcome(Cause.COMPILE_ERROR, _TORCH, place=Place(file=torch)), seconds=time.monotonic() - started)
         job = SourceBuild(self._own, self._workshop, tree)

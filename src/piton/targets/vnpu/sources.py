@@ -76,30 +76,24 @@ class SourceTree:
         return not relative.startswith(("/", "<")) and ".." not in relative.split("/") and (self.root / relative).is_file()
 
     def mentions_torch(self, relative: str) -> bool:
-        """Does this unit include anything of torch itself?"""
-        return _TORCH.search((self.root / relative).read_bytes()) is not None
+        """Does this unit include anything of torch, itself or through quoted includes? A header counts by its name, wherever it lies."""
+        return any(_TORCH.search((self.root / path).read_bytes()) for path in self.included_by(relative))
 
     def is_single_source(self, relative: str) -> bool:
         """Does this unit hold host code that has no place in the device pass: torch, by itself or through its headers, or a `main()`?"""
-        if _MAIN.search((self.root / relative).read_bytes()):
-            return True
-        return any(self.mentions_torch(path) for path in self.included_by(relative))
+        return _MAIN.search((self.root / relative).read_bytes()) is not None or self.mentions_torch(relative)
 
     def included_by(self, relative: str) -> tuple[str, ...]:
-        """The unit and every copied file that it may include, directly or not: by the end of the path, since search folders are not looked at."""
+        """The unit and every copied file that it may include, directly or not. A file counts by its name, wherever it lies."""
         found = {relative: None}
         waiting = [relative]
         while waiting:
-            for match in _QUOTED.finditer((self.root / waiting.pop()).read_bytes()):
-                name = match[1].decode(errors="surrogateescape").removeprefix("./")
-                added = [path for path in self._ending_with(name) if path not in found]
-                found.update(dict.fromkeys(added))
-                waiting += added
+            text = (self.root / waiting.pop()).read_bytes()
+            names = {PurePosixPath(name.decode(errors="surrogateescape")).name for name in _QUOTED.findall(text)}
+            added = [item.path for item in self.files if PurePosixPath(item.path).name in names and item.path not in found]
+            found.update(dict.fromkeys(added))
+            waiting += added
         return tuple(found)
-
-    def _ending_with(self, name: str) -> list[str]:
-        tail = name.rsplit("../", 1)[-1]
-        return [item.path for item in self.files if item.path == tail or item.path.endswith(f"/{tail}")]
 
     def text(self, relative: str) -> str:
         """The rewritten text of a file."""

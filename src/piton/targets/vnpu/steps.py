@@ -19,11 +19,13 @@ from piton.targets.vnpu.launches import launched_kernels, names_in, registration
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
 from piton.targets.vnpu.sources import EXTENSION, SourceTree, device_tree
 
-KERNEL_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
-DEVICE_FLAGS = (*KERNEL_FLAGS, "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
+_KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
+LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
+"""Of the host pass of a kernel's source: what runs on the host is not measured, so that a quick compile counts more."""
+DEVICE_FLAGS = (*_KERNEL_FLAGS, "-O2", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not."""
-EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
+EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
 NOTHING = re.compile(r"(?!)")
 """Everything has to be there."""
@@ -55,9 +57,8 @@ class OperatorSteps:
         self._tree = tree
         self._namespace = f"-DEXTENSION_MODULE_NAME={manifest.package}"
         self._defines = tuple(f"-D{name}" for name in defines)
-        self.key = digest(
-            [own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS, manifest.package, defines]
-        )
+        flags = (LAUNCH_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines)
+        self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, manifest.package, flags])
         """Identity of everything but the sources."""
 
     def units(self) -> list[Unit]:
@@ -89,7 +90,7 @@ class OperatorSteps:
         texts = {name: text for name, text in found.texts.items() if name == path or self._tree.mentions_torch(name)}
         texts[path] += registrations(kernels, path)
         tree = device_tree(self._tree, path, texts, self._tree.root.parent / "device" / digest(path)[:16])
-        flags = (*DEVICE_FLAGS, *(("-std=c++20",) if self._needs_torch(path) else ()), *self._launch_macros(path))
+        flags = (*DEVICE_FLAGS, *(("-std=c++20",) if self._tree.mentions_torch(path) else ()), *self._launch_macros(path))
         made = self._unit(path, "device", flags, tree)
         return replace(made, host_names=found.host_names)
 
@@ -98,17 +99,15 @@ class OperatorSteps:
             return [replace(self._kernel(path, "host"), has_device_pass_to_come=True)]
         return [self._kernel(path, "device"), self._kernel(path, "host")]
 
-    def _needs_torch(self, path: str) -> bool:
-        return any(self._tree.mentions_torch(name) for name in self._tree.included_by(path))
-
     def _launch_macros(self, path: str) -> tuple[str, ...]:
         return (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
 
     def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
         if side == "device":
             return self._unit(path, side, (*DEVICE_FLAGS, *self._launch_macros(path)))
-        flags = (*HOST_FLAGS, "-include", self._own.torch_header) if self._needs_torch(path) else KERNEL_FLAGS
-        return self._unit(path, side, (*flags, "-DPITON_HOST_PASS", self._namespace, *self._launch_macros(path)))
+        is_torch = self._tree.mentions_torch(path)
+        flags = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-include", self._own.torch_header) if is_torch else LAUNCH_FLAGS
+        return self._unit(path, side, (*flags, self._namespace, *self._launch_macros(path)))
 
     def _plugin(self, path: str) -> Unit:
         header = ("-include", self._own.torch_header) if self._tree.mentions_torch(path) else ()
@@ -132,13 +131,18 @@ class OperatorSteps:
             tree.path(path),
         )
         name = f"{PurePosixPath(path).stem}.{side}.o"
-        key = digest([self.key, tree.unit_key(path), path, side])
+        key = digest([self.key, [self._without_folders(argument) for argument in arguments], tree.unit_key(path), path, side])
         readable = (str(tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 
+    def _without_folders(self, argument: str) -> str:
+        """An argument as it is in a key: the same wherever Piton and the build lie."""
+        return argument.replace(str(self._tree.root.parent), "").replace(str(self._own.paths.root), "")
+
     def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
-        key = digest([self.key, name, [digest_bytes(Path(item).read_bytes()) for item in objects]])
-        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected))
+        shown = [argument for argument in arguments if argument not in objects]
+        key = digest([self.key, name, shown, expected.pattern, [digest_bytes(Path(item).read_bytes()) for item in objects]])
+        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected), is_product=True)
 
 
 def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:
