@@ -106,7 +106,9 @@ int main(int, char **words)
         ("leave", "host_exit", (10,), {"exit_code": 5}),
     ],
 )
-def test_a_program_that_does_not_come_to_its_end_says_where_it_was(tmp_path: Path, how: str, cause: str, lines: tuple[int, ...], numbers: dict[str, float]) -> None:
+def test_a_program_that_does_not_come_to_its_end_says_where_it_was(
+    tmp_path: Path, how: str, cause: str, lines: tuple[int, ...], numbers: dict[str, float]
+) -> None:
     (tmp_path / "waiting").mkdir()
     (tmp_path / "waiting" / "main.cpp").write_text(WAITING)
     status, report = report_of(tmp_path / "waiting" / "main.cpp", "--timeout", "1", "--", how)

@@ -175,9 +175,7 @@ GIVEN_TEXT = "was given the tensor at UB bytes 1024 to 1535, "
         (7, 0, Operand(0, 0, 1, 8, UB, 3), "queue_misuse", "DoIt was given a tensor without memory, which belongs to no queue"),
     ],
 )
-def test_a_misused_queue_says_which_tensor_and_which_buffers(
-    rig: Rig, fault: int, figure: int, tensor: Operand | None, cause: str, said: str
-) -> None:
+def test_a_misused_queue_says_which_tensor_and_which_buffers(rig: Rig, fault: int, figure: int, tensor: Operand | None, cause: str, said: str) -> None:
     made = record(FAULT, S, line=12, p=(fault, figure, 2, 40), scalar=41)
     made.src0.addr = ctypes.cast(ctypes.c_char_p(b"DoIt"), ctypes.c_void_p).value
     made.src1 = Operand(2048, 256, 1, 8, UB, 0)

@@ -207,7 +207,7 @@ def _open_device(arguments: Mapping[str, str], fds: Mapping[str, int]) -> Callab
     sys.modules["torch_npu.npu"] = torch.npu  # type: ignore[attr-defined]
     faulthandler.register(signal.SIGALRM, file=fds["status"], all_threads=False, chain=True)  # lines of Python, then the library's own handler
     handle.piton_host_deadline.argtypes, handle.piton_host_deadline.restype = (ctypes.c_double,), None
-    return handle.piton_host_deadline  # type: ignore[no-any-return]
+    return handle.piton_host_deadline
 
 
 class _Stream:
