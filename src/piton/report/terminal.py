@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -79,13 +78,9 @@ def render_comparison(found: Comparison) -> RenderableType:
     return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
 
 
-def _plain_table(table: compare.Table) -> Table:
-    drawn = Table(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for number, name in enumerate(table.head):
-        drawn.add_column(escape(visible(name)), justify="right" if number else "left", overflow="fold")
-    for line in table.lines:
-        drawn.add_row(*(Text(visible(cell)) for cell in line))
-    return drawn
+def _plain_table(table: compare.Table) -> Listing:
+    columns = [Column(visible(name), is_right=number > 0) for number, name in enumerate(table.head)]
+    return Listing(columns, [tuple(visible(cell) for cell in line) for line in table.lines], table.title)
 
 
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
