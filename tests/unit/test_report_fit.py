@@ -44,10 +44,10 @@ def test_what_matters_least_leaves_first_and_that_is_said(width: int, left: list
 
 
 def test_few_rows_of_many_figures_turn_instead() -> None:
-    lines = drawn(39, rows=ROWS[:1], turns=True)
+    lines = drawn(38, rows=ROWS[:1], turns=True)
     assert words(lines)[2:] == [*words(["choice float32 arithmetic"]), words(lines)[5], *words(["read 4.12 MB T_HW quoted 2.58 modelled bound by mte2"])]
     assert not any("not shown" in line for line in lines)
-    assert drawn(40, rows=ROWS[:1], turns=True) == drawn(40, rows=ROWS[:1])
+    assert drawn(39, rows=ROWS[:1], turns=True) == drawn(39, rows=ROWS[:1])
 
 
 def test_a_path_is_folded_where_it_has_no_room_and_whole_where_it_has() -> None:
