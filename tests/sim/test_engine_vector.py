@@ -16,6 +16,7 @@ from engine_rig import (
     AND,
     AXPY,
     COPY,
+    CROSS_SET,
     DIV,
     DUPLICATE,
     EXP,
@@ -64,7 +65,7 @@ from engine_rig import (
 
 Array = npt.NDArray[Any]
 A, B, D = 0, 65536, 131072
-UNKNOWN, CROSS_SET = 180, 260
+UNKNOWN = 180
 
 
 @pytest.fixture

@@ -54,8 +54,9 @@ struct Launch {
     uint64_t printed_bytes = 0;
     Place first_auto_sync;
     bool is_cut = false;
-    IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
-    std::exception_ptr engine_failure;  // ours, not the kernel's: thrown again outside device code
+    IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
+    std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
+    std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
 };
 
 // The vector mask register and its mode.
@@ -123,7 +124,9 @@ struct Core {
     uint64_t sys_workspace = 0;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
-    int64_t budget_left;  // cycles, in program order
+    Notebook *notes;                      // null when this block is not recorded
+    const vnpu_record *record = nullptr;  // that is being executed
+    int64_t budget_left;                  // cycles, in program order
     bool is_at_sync_all = false;
     Place last_sync_all;
     Place last_place;  // of the newest record, to say where a loop without end is

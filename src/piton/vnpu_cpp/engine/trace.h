@@ -64,7 +64,7 @@ struct LaunchTrace {
 
 // Why a pipe did nothing. The first VNPU_PIPE_COUNT values: for a flag that the pipe of that number sets.
 enum WaitReason : uint8_t {
-    kWaitBarrier = VNPU_PIPE_COUNT,  // S: PIPE_ALL
+    kWaitBarrier = VNPU_PIPE_COUNT,  // S: PIPE_ALL, and the core's own pipes before a SyncAll
     kWaitQueue,                      // S: the queue of a pipe was full
     kWaitSyncAll,
     kWaitCrossFlag,
