@@ -11,25 +11,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "fidelity"))
 
 import timing_driver
+from timing_chips import NO_LAUNCH, with_figures
 from timing_driver import ALL, MTE2, MTE3, S, V
 
 from piton.catalog.hardware import load_hardware
-from piton.core.hardware import Figure, Hardware
+from piton.core.hardware import Hardware
 
 GM = 0x200000000000
 DRAIN = 1
 """Cycles of the PIPE_ALL that ends every block."""
 
 
-def with_figures(**values: float) -> Hardware:
-    """The 910B1 with single figures of the simulation block replaced; a double underscore stands for the dot."""
-    chip = load_hardware("ascend910b1")
-    changed = {name.replace("__", "."): Figure(value=value, source="test") for name, value in values.items()}
-    assert set(changed) <= set(chip.simulation)
-    return chip.model_copy(update={"simulation": {**chip.simulation, **changed}})
-
-
-BARE = with_figures(launch__base_us=0, launch__per_block_us=0, launch__minimum_us=0, launch__sync_all_us=0)
+BARE = with_figures(**NO_LAUNCH)
 LATENCY = round(0.204 * 1850)
 SETUP = 12
 ISSUE = 9

@@ -122,15 +122,17 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
 
 @app.command("report")
 def report_command(
-    run: Annotated[str, typer.Argument(help="Folder of a run, or a report.json.")],
+    runs: Annotated[list[str], typer.Argument(help="Folder of a run, or a report.json; several are compared with the first.")],
     html: Annotated[str, typer.Option(help="Write the page to this file.")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
 ) -> None:
-    """Show a report again, scored anew; needs no device."""
-    from piton.cli.reporting import show_report
+    """Show a report again, scored anew, or several side by side; needs no device."""
+    from piton.cli.reporting import ReportOptions, show_reports
 
-    raise typer.Exit(_until_stopped(lambda: show_report(run, html=html, markdown=markdown, as_json=as_json)))
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    raise typer.Exit(_until_stopped(lambda: show_reports(runs, options)))
 
 
 @suite_app.command("list")

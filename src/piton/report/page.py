@@ -26,6 +26,8 @@ from piton.report.series import Located, series_of
 
 OPEN_CASES = 160
 """Pages with more cases start with closed operators."""
+_EXTREMES = 5
+"""Cases that are named at the top for being lowest or slowest."""
 _UNJUDGED = frozenset({"void", Verdict.NOT_RUN.value})
 
 
@@ -161,10 +163,16 @@ class Page:
         return _median_ratio(self.cases)
 
     @property
-    def slowest(self) -> list[PageCase]:
-        """The cases with the most to gain: lowest HAP first."""
+    def lowest(self) -> list[PageCase]:
+        """The cases with the most points to gain: lowest HAP first."""
         scored = [case for case in self.cases if case.result.hap]
-        return sorted(scored, key=lambda case: case.result.hap.ranked if case.result.hap else 0.0)[:5]
+        return sorted(scored, key=lambda case: case.result.hap.ranked if case.result.hap else 0.0)[:_EXTREMES]
+
+    @property
+    def slowest(self) -> list[PageCase]:
+        """The cases that take the most times T_HW."""
+        timed = [case for case in self.cases if ratio(case.result) is not None]
+        return sorted(timed, key=lambda case: -(ratio(case.result) or 0.0))[:_EXTREMES]
 
     @property
     def failed_ways(self) -> list[FailedWay]:

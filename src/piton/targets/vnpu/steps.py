@@ -48,7 +48,7 @@ class OperatorSteps:
         self._sources = sources
         self._tree = tree
         self._defines = tuple(f"-D{name}" for name in defines)
-        self.key = digest([own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
+        self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
         """Identity of everything but the sources."""
 
     def units(self) -> list[Unit]:
@@ -100,7 +100,7 @@ class OperatorSteps:
 
     def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
         key = digest([self.key, name, [digest_bytes(Path(item).read_bytes()) for item in objects]])
-        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected))
+        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected), is_product=True)
 
 
 def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:

@@ -30,26 +30,48 @@ void append_touch(std::vector<Touch> &touches, const Touch &touch) {
     touches.push_back(touch);
 }
 
+namespace {
+
+// Vector cores have the unified buffer, cube cores have L1 (Ascend 910B: the two kinds are apart).
+void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
+    if (space != VNPU_SPACE_UB && space != VNPU_SPACE_L1)
+        core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer and L1 is not supported by the virtual NPU");
+    if (core.is_cube() == (space == VNPU_SPACE_L1)) return;
+    core.fail(record, "unsupported_api",
+              api(record) + " uses " + on_chip(core, space).title + ", which a " + (core.is_cube() ? "cube" : "vector") +
+                  " core does not have: this kernel is " +
+                  (core.is_cube() ? "a cube kernel (__cube__ or KERNEL_TYPE_AIC_ONLY)"
+                                  : "a vector kernel; declare it __cube__, or say KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY) first"));
+}
+
+}  // namespace
+
+void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
+    check_has_memory(core, record, operand.space);
+    const OnChip memory = on_chip(core, operand.space);
+    const std::string name = memory.name, what = api(record) + " " + verb(is_write) + " ";
+    const auto address = static_cast<int64_t>(operand.addr), length = static_cast<int64_t>(bytes);
+    if (operand.addr % alignment)
+        core.fail(record, "misaligned",
+                  what + name + " from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
+                  {{"address", address}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
+    if (operand.limit != 0xffffffffu && bytes > operand.limit)
+        core.fail(record, "out_of_bounds",
+                  what + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " + std::to_string(bytes) + " bytes from " + name +
+                      " byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
+                  {{"address", address}, {"bytes", length}, {"tensor_bytes", operand.limit}});
+    const uint64_t capacity = memory.bytes.size();
+    if (operand.addr > capacity || bytes > capacity - operand.addr)
+        core.fail(
+            record, "out_of_bounds",
+            what + std::to_string(operand.addr + bytes - capacity) + " bytes past the end of " + memory.title + " (" + std::to_string(capacity) + " bytes)",
+            {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
+}
+
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
     if (operand.space != VNPU_SPACE_UB)
         core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer is not supported by the virtual NPU");
-    if (operand.addr % alignment)
-        core.fail(
-            record, "misaligned",
-            api(record) + " " + verb(is_write) + " UB from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
-            {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
-    if (operand.limit != 0xffffffffu && bytes > operand.limit)
-        core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " +
-                      std::to_string(bytes) + " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
-                  {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
-    if (operand.addr > core.ub.size() || bytes > core.ub.size() - operand.addr)
-        core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) +
-                      " bytes past the end of the unified buffer (" + std::to_string(core.ub.size()) + " bytes)",
-                  {{"address", static_cast<int64_t>(operand.addr)},
-                   {"bytes", static_cast<int64_t>(bytes)},
-                   {"capacity_bytes", static_cast<int64_t>(core.ub.size())}});
+    check_on_chip(core, record, operand, bytes, is_write, alignment);
 }
 
 Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, uint64_t bytes, bool is_write) {
@@ -71,19 +93,20 @@ Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, ui
                {"bytes_past_end", static_cast<int64_t>(address + bytes - end)}});
 }
 
-void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where) {
-    const uint64_t first = core.undefined.first(begin, end);
+void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where, uint8_t space) {
+    const OnChip memory = on_chip(core, space);
+    const uint64_t first = memory.undefined.first(begin, end);
     if (first >= end || core.launch.reporter.has(place_of(record), "undefined_data")) return;
     core.report(record, "undefined_data",
-                "UB byte " + std::to_string(first) + " was never given a value and reaches " + where + " through " + api(record) +
+                std::string(memory.name) + " byte " + std::to_string(first) + " was never given a value and reaches " + where + " through " + api(record) +
                     "; copy or Duplicate into it first, or leave it out of the count",
                 {{"address", static_cast<int64_t>(first)}, {"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
 
 namespace {
 
-// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (AIV; after the table of the vendor's page
-// on synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out.
+// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (on a vector core, after the table of the vendor's page on
+// synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out, and so are cube cores, whose L1 neither reaches.
 bool is_compiler_ordered(uint8_t from, uint8_t to) {
     if (from == VNPU_PIPE_S || to == VNPU_PIPE_S) return true;
     return from == VNPU_PIPE_V && to == VNPU_PIPE_V;
@@ -139,8 +162,8 @@ void report_race(Core &core, const vnpu_record &record, const Touch &touch, cons
     const Place &earlier = core.launch.places.at(conflict.access.place);
     const bool is_gm = touch.space == VNPU_SPACE_GM;
     const std::string message = describe(place_of(record)) + " (" + pipe_name(record.pipe) + ") " + verb(touch.is_write) + " " +
-                                bytes_text(is_gm ? "GM" : "UB", conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) + " (" +
-                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
+                                bytes_text(is_gm ? "GM" : on_chip(core, touch.space).name, conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) +
+                                " (" + pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
                                 ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
     core.report(record, "missing_sync", message,
                 {{"begin", static_cast<int64_t>(conflict.begin)},
@@ -224,7 +247,8 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
     const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
     const auto map_of = [&](const Touch &touch) -> AccessMap & {
-        return touch.is_atomic ? core.gm_atomics : touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map;
+        if (touch.is_atomic) return core.gm_atomics;
+        return touch.space == VNPU_SPACE_GM ? core.gm_map : on_chip(core, touch.space).map;
     };
     bool is_reported = false;
     const auto check = [&](AccessMap &map, const Touch &touch) {
@@ -234,7 +258,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
         const bool is_gm = touch.space == VNPU_SPACE_GM;
-        check(is_gm ? core.gm_map : core.ub_map, touch);
+        check(is_gm ? core.gm_map : on_chip(core, touch.space).map, touch);
         if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }

@@ -17,6 +17,7 @@
 #include "fibre.h"
 #include "hazard.h"
 #include "memory.h"
+#include "program_clock.h"
 #include "shadow.h"
 #include "shared.h"
 #include "timing.h"
@@ -49,6 +50,7 @@ struct Launch {
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     uint32_t blocks = 0;
+    uint32_t core_kind = VNPU_CORE_AIV;  // as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
@@ -75,6 +77,13 @@ struct AtomicState {
 struct CompareRegister {
     uint8_t bytes[16] = {};
     bool is_undefined[16] = {};
+};
+
+// L1 of a cube core; a vector core has none. Empty until it is used.
+struct L1Memory {
+    std::vector<uint8_t> bytes;
+    UndefinedBytes undefined;
+    AccessMap map;
 };
 
 // Value and index that a maximum or minimum over several repeats leaves in a register.
@@ -107,7 +116,8 @@ struct Core {
     AccessMap ub_map;
     AccessMap gm_map;
     AccessMap gm_atomics;  // atomic stores
-    IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    L1Memory l1;
+    IntervalSet buffers;  // UB bytes that InitBuffer has given out
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
@@ -115,11 +125,11 @@ struct Core {
     MaskState mask;
     AtomicState atomic;
     CompareRegister compared;
-    uint64_t reduced_sum = 0;            // bits of the last ReduceSum by count
-    BestOfRepeats best;                  // of the last maximum or minimum over repeats
-    uint64_t merged_counts = 0;          // elements that the last MrgSort took from its lists, 16 bits each
-    uint16_t addresses[2][16] = {};      // source and destination of TransDataTo5HD, in blocks of 32 bytes
-    std::optional<uint16_t> deq_scale;   // a half
+    uint64_t reduced_sum = 0;           // bits of the last ReduceSum by count
+    BestOfRepeats best;                 // of the last maximum or minimum over repeats
+    uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
+    uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    std::optional<uint16_t> deq_scale;  // a half
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
     std::optional<uint64_t> pad_value;
@@ -127,6 +137,8 @@ struct Core {
     Notebook *notes;                      // null when this block is not recorded
     const vnpu_record *record = nullptr;  // that is being executed
     int64_t budget_left;                  // cycles, in program order
+    uint64_t charged = 0;                 // of the budget, by entries of the trace
+    ProgramClock clock;
     bool is_at_sync_all = false;
     Place last_sync_all;
     Place last_place;  // of the newest record, to say where a loop without end is
@@ -138,10 +150,22 @@ struct Core {
     void report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
     void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
+    uint64_t scalar_code() const;          // cycles of the budget that scalar code between the calls has taken
     bool moves_data() const { return !launch.options.timing_only; }
+    bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };
 
 extern Core *running;  // null outside device code
+
+// One on-chip memory of a core: the unified buffer or L1.
+struct OnChip {
+    const char *name;   // for messages
+    const char *title;  // for messages
+    std::vector<uint8_t> &bytes;
+    UndefinedBytes &undefined;
+    AccessMap &map;
+};
+OnChip on_chip(Core &core, uint8_t space);
 
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
@@ -165,6 +189,7 @@ void set_addresses(Core &core, const vnpu_record &record);
 void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
+void run_nd2nz(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);
@@ -174,6 +199,8 @@ void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void task_type(Core &core, const vnpu_record &record);
+void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
 

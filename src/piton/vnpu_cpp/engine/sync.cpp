@@ -73,6 +73,8 @@ void pipe_barrier(Core &core, const vnpu_record &record) {
 
 void sync_all(Core &core, const vnpu_record &record) {
     const Launch &launch = core.launch;
+    if (core.is_cube())
+        core.fail(record, "unsupported_api", "SyncAll<true> joins vector cores; a kernel for cube cores only has no cross-core synchronisation");
     if (launch.blocks > launch.limits.cores_aiv)
         core.fail(record, "deadlock",
                   "SyncAll in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
