@@ -153,3 +153,13 @@ def test_the_linker_s_place_is_the_path_inside_the_submission() -> None:
     text = f"/usr/bin/ld: {folder}/./src/csrc/k.cpp:31: warning: undefined reference to `f(int)'\n"
     place = judge_link(["f(int)"], text, is_user_file).place
     assert (place.file, place.line) == ("csrc/k.cpp", 31)
+
+
+REFUSED = "error: static assertion failed: Exp does not support bfloat16_t on the Ascend 910B; supported: half, float. Cast to float first.\n"
+
+
+def test_a_type_that_our_headers_refuse_is_told_from_the_submission_s_own_assertions() -> None:
+    ours = parse_compiler(f"csrc/k.cpp:40:21:   required from here\n/piton/ascendc/cast.h:12:15: {REFUSED}", is_user_file)
+    theirs = parse_compiler(f"csrc/k.cpp:12:15: {REFUSED}", is_user_file)
+    causes = [judge_compile(messages, lambda _file, _line: "", frozenset(), "").cause for messages in (ours, theirs)]
+    assert causes == [Cause.UNSUPPORTED_DTYPE, Cause.COMPILE_ERROR]

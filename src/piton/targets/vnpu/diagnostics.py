@@ -5,7 +5,8 @@ wants their own line.
 Approach: g++'s plain output has one line per message, led by its place, and names the places that asked for it: instantiations before the message, expanded
 macros after it, includes at the top. Rewritten sources carry `#line` directives, so that places are paths inside the submission. Whether an API is missing
 is decided by the token at the error's place.
-Limits: messages are kept for people and never interpreted; the few that speak of our own machinery (launches) are put into the user's words.
+Limits: messages are kept for people and not interpreted, but for those of our own headers: refused element types get a cause of their own, and the few that
+speak of our machinery (launches) are put into the user's words.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
 )
 """Messages that a user cannot read or act on, and what they mean."""
+_REFUSED_TYPE = re.compile(r"static assertion failed: \w+ does not support .+ on the Ascend ")
+"""The words of our headers' own assertions about element types (vector.h, cast.h); they count only where the assertion lies in a header, not in the submission."""
 _SHOWN_SYMBOLS = 5
 
 Spot = tuple[str, int]
@@ -151,7 +154,8 @@ def judge_compile(messages: list[Message], line_of: Callable[[str, int], str], k
     if missing:
         text = f"{missing} is not part of the virtual NPU's {'runtime' if _ACL.fullmatch(missing) else 'Ascend C'} (not supported yet, or misspelt)"
         return outcome(Cause.UNSUPPORTED_API, text, place=place.model_copy(update={"instruction": missing}), api=missing)
-    return outcome(Cause.COMPILE_ERROR, error.diagnostic.message, place=place, errors=len(errors))
+    cause = Cause.UNSUPPORTED_DTYPE if not error.is_own and _REFUSED_TYPE.match(error.diagnostic.message) else Cause.COMPILE_ERROR
+    return outcome(cause, error.diagnostic.message, place=place, errors=len(errors))
 
 
 def _missing_api(line: str, column: int, known: frozenset[str]) -> str | None:
