@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from piton.catalog.scaffold.plan import Kind, Plan, plan_of
+from piton.catalog.scaffold.plan import ROWS, Kind, Plan, plan_of
 from piton.catalog.scaffold.signature import Parameter, Result, cpp_name, parameters_of, results_of, return_type, torch_schema
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
@@ -208,7 +208,7 @@ def _kernel(operator: Operator, plan: Plan) -> dict[str, object]:
         "headline": _headline(operator, plan),
         "gap": _gap(operator, plan),
         "way": _WAYS[plan.kind],
-        "device_includes": _device_includes(plan.kind, part),
+        "device_includes": _device_includes(operator, plan.kind),
         "host_includes": _host_includes(operator, plan),
     }
 
@@ -222,15 +222,11 @@ _WAYS = {
  * through the scalar unit.""",
     Kind.OTHER: "each core takes an equal share of the bytes, tile by tile.",
 }
-_ROW_TEXTS = {
-    "softmax": "softmax along any axis: y = exp(x - m) / sum(exp(x - m)), m the largest element along the axis.",
-    "rms_norm": "rms_norm along the last axis: y = x / sqrt(mean(x^2) + epsilon) * gamma.",
-}
 
 
 def _headline(operator: Operator, plan: Plan) -> str:
     if plan.kind is Kind.ROWS:
-        return _ROW_TEXTS[operator.name]
+        return f"{operator.name} {ROWS[operator.name].text}."
     return f"{operator.name}: {plan.formula.text}." if plan.formula else f"{operator.name}: FILL IN what it computes."
 
 
@@ -241,10 +237,10 @@ def _gap(operator: Operator, plan: Plan) -> str:
     return f"copies bytes of {first} to {operator.outputs[0].name}" if plan.kind is Kind.OTHER else ""
 
 
-def _device_includes(kind: Kind, part: str) -> list[str]:
+def _device_includes(operator: Operator, kind: Kind) -> tuple[str, ...]:
     if kind is Kind.ROWS:
-        return ["limits"] if part == "softmax" else ["cmath"]
-    return ["algorithm"] if kind is Kind.OTHER else ["type_traits"]
+        return ROWS[operator.name].includes
+    return ("algorithm",) if kind is Kind.OTHER else ("type_traits",)
 
 
 def _host_includes(operator: Operator, plan: Plan) -> list[str]:
