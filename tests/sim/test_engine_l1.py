@@ -188,12 +188,19 @@ def test_nothing_orders_l1_by_itself(rig: Rig) -> None:
     assert rig.launch([into, *flag(MTE2, MTE3), store(out, l1(0), 1024)], core_kind=AIC).causes() == []
 
 
-def test_loads_over_one_another_need_a_barrier(rig: Rig) -> None:
+def test_loads_over_one_another_need_a_barrier_before_anybody_reads_them(rig: Rig) -> None:
     into = nd2nz(l1(0), gm(rig.upload(random_bytes(1024))), (1, 16, 64), 64, (16 * UNIT, UNIT))
-    report = rig.launch([into, into], core_kind=AIC)
+    out = [*flag(MTE2, MTE3), store(gm(rig.allocate(1024)), l1(0), 1024)]
+    report = rig.launch([into, into, *out], core_kind=AIC)
     assert report.causes() == ["missing_sync"]
     assert "writes L1 bytes 0..1024" in report.first("missing_sync")["message"]
-    assert rig.launch([into, barrier(MTE2), into], core_kind=AIC).causes() == []
+    assert rig.launch([into, barrier(MTE2), into, *out], core_kind=AIC).diagnostics == []
+
+
+def test_loads_over_one_another_that_nobody_reads_are_a_finding_only(rig: Rig) -> None:
+    into = nd2nz(l1(0), gm(rig.upload(random_bytes(1024))), (1, 16, 64), 64, (16 * UNIT, UNIT))
+    report = rig.launch([into, into, into], core_kind=AIC)
+    assert (report.causes(), report.findings()) == ([], ["other"])
 
 
 def test_loads_into_different_places_need_no_order(rig: Rig) -> None:

@@ -384,5 +384,11 @@ def test_bank_conflicts_are_the_repeats_beyond_one_each() -> None:
     assert lost(launch(block("vector 1 1 98304 0 65536 32")), V)["bank_conflict"] == 32
 
 
+def test_a_cube_core_s_loss_is_told_against_its_own_rate() -> None:
+    chip = with_figures(**NO_LAUNCH, hbm__read_cap_bytes_per_s=135e9)
+    shared = launch("kind 1\n" + block(f"readl1 {GM} 1 65536 0 0") + block(f"readl1 {GM + 65536} 1 65536 0 0"), chip)
+    assert lost(shared, MTE2)["bandwidth_share"] == pytest.approx(2 * 65536 / 135e9 * 1.85e9, abs=4)
+
+
 def test_a_miss_of_the_data_cache_is_lost_time_of_the_scalar_unit() -> None:
     assert lost(launch(block(f"load 1 {GM}", f"load 1 {GM + 4}")), S)["cache_miss"] == round(0.217 * 1850)

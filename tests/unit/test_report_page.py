@@ -3,6 +3,7 @@ import hashlib
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,18 @@ def test_a_roofline_mark_stands_at_its_intensity_and_rate_below_what_t_hw_allows
     assert (mark.x, mark.y, mark.tail_y) == (round(x_of(figure.x, intensity), 1), round(y_of(figure.y, rate), 1), round(y_of(figure.y, 2 * rate), 1))
     assert "50% of what T_HW allows" in mark.title
     assert [line.label for line in figure.lines] == ["HBM read 1.6 TB/s", "L2 write 5.2 TB/s", "float32 5.53"]
+
+
+def test_names_of_curves_that_end_close_together_do_not_cover_one_another() -> None:
+    cases = [passed_case(case_id=str(number), t_hw_us=1.0) for number in range(3)]
+    anchors = [case.t_baseline.model_copy(update={"value_us": value}) for case, value in zip(cases, (2.0, 8.0, 265.0), strict=True) if case.t_baseline]
+    cases = [case.model_copy(update={"t_baseline": anchor}) for case, anchor in zip(cases, anchors, strict=True)]
+    located = [Located(case, case.case.id) for case in small_report((operator_of("exp", *cases),)).operators[0].cases]
+    figure = hap_figure(located, series_of(located), "simulated")
+    assert figure is not None
+    heights = [line.y for line in figure.lines if line.kind == "curve"]
+    assert len(heights) == 3
+    assert all(lower - upper >= 20 for lower, upper in pairwise(heights))
 
 
 @pytest.mark.parametrize(("read", "written", "intensity"), [(1, 100, 0.01), (100, 1, 0.01), (1, 3, 1.0), (1, 4, 0.25)])

@@ -260,6 +260,13 @@ def test_a_second_build_runs_no_compiler_and_has_the_same_key(toolchain: VnpuToo
     assert not built.is_cached
 
 
+def test_the_key_of_a_build_is_known_without_building(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    assert toolchain.key(submission(tmp_path / "same"), operator(), str(tmp_path / "scratch")) == built.key
+    changed = submission(tmp_path / "changed", {KERNEL_PATH: KERNEL + "\n// another\n"})
+    assert toolchain.key(changed, operator(), str(tmp_path / "scratch two")) != built.key
+    assert toolchain.key(submission(tmp_path / "other"), operator("nosuch"), str(tmp_path / "scratch three")) == ""
+
+
 def test_another_engine_compiles_nothing_and_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
     own, copy = toolchain._ready(), tmp_path / "vnpu_cpp"
     shutil.copytree(own.paths.root, copy, ignore=shutil.ignore_patterns("cache"))
@@ -270,6 +277,25 @@ def test_another_engine_compiles_nothing_and_is_in_the_key(toolchain: VnpuToolch
     again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
     assert (again.outcome, counting.jobs) == (None, [])
     assert again.key != built.key
+
+
+def test_the_same_sources_in_another_folder_build_nothing_again(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    copy, counting = tmp_path / "vnpu_cpp", PlainRunner()
+    shutil.copytree(toolchain._ready().paths.root, copy, ignore=shutil.ignore_patterns("cache"))
+    other = VnpuToolchain(hardware(), toolchain._store.root.parent, source_root=copy)
+    other.prepare(counting)
+    again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
+    assert (counting.jobs, again.outcome, again.key) == ([], None, built.key)
+
+
+def test_another_build_of_the_compiler_is_another_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    own = toolchain._ready()
+    other = VnpuToolchain(hardware(), toolchain._store.root.parent, source_root=own.paths.root)
+    other._own = replace(own, compiler=replace(own.compiler, identity="12.2.0 patched"))
+    counting = PlainRunner()
+    again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
+    assert again.key != built.key
+    assert "scale_kernel.device.o" in {Path(job.argv[-1]).name for job in counting.jobs}
 
 
 def test_a_change_in_the_python_package_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
@@ -333,7 +359,7 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
         ("AscendC::TPipe p; p.InitBufPool(x, 8);", Cause.UNSUPPORTED_API, "InitBufPool is not part", "InitBufPool"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.COMPILE_ERROR, "Exp does not support bfloat16_t", ""),
-        ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);", Cause.COMPILE_ERROR, "vector kernels only", ""),
+        ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", Cause.COMPILE_ERROR, "not both together", ""),
         ("int v[2][2]; std::sort(v, v + 2, [](char *a, int b) { return b; });", Cause.COMPILE_ERROR, "", ""),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from piton.core.report import CaseResult
@@ -13,6 +13,8 @@ from piton.report.series import Located, Series
 
 _POINTS = 40
 """Points of one curve: no corner is seen at this size."""
+_LABEL_HEIGHT = 20
+"""Between two names, in user units: as much as the larger letters on a phone need."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
     scored = [item for item in map(_scored, cases) if item is not None]
     if not scored:
         return None
-    x = log_axis(f"T_cand / T_HW ({origin})", [1.0, *(item.candidate for item in scored), *(item.baseline for item in scored)])
+    middle = statistics.median(item.baseline for item in scored)  # some baselines are hundreds of times slower: those would squeeze the marks
+    x = log_axis(f"T_cand / T_HW ({origin})", [1.0, middle, *(item.candidate for item in scored)])
     y = Axis("HAP", 0.0, 1.0, is_log=False)
     marks = tuple(_mark(item, x, y, series) for item in scored)
     return Figure(
@@ -47,7 +50,7 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
         marks=marks,
         series=series.used([item.located for item in scored]),
         note="HAP is 1 at the hardware limit and 0.5 where a kernel is as fast as the baseline. A case lies on the curve of its own T_baseline / T_HW; "
-        "ticks on the 0.5 line are the baselines; drawn are the curves of the smallest, the median and the largest, named at their end.",
+        "ticks on the 0.5 line are the baselines, as far as they fit; drawn are the curves of the smallest, the median and the largest, named at their end.",
     )
 
 
@@ -79,17 +82,20 @@ def _levels(x: Axis, y: Axis) -> list[Line]:
 
 
 def _curves(scored: Sequence[_Scored], x: Axis, y: Axis) -> list[Line]:
-    """Curves of the smallest, the median and the largest baseline ratio, each labelled where it crosses HAP 0.5."""
+    """Curves of the smallest, the median and the largest baseline ratio, and a tick for every baseline on HAP 0.5."""
     ratios = sorted(item.baseline for item in scored)
-    chosen = list(dict.fromkeys(f"{value:.3g}" for value in (ratios[0], statistics.median(ratios), ratios[-1])))
-    ticks = dict.fromkeys(_tick(item.baseline, x, y) for item in scored)
-    return [*(_labelled_curve(float(text), x, y) for text in chosen), *ticks]
+    chosen = dict.fromkeys(f"{value:.3g}" for value in (ratios[0], statistics.median(ratios), ratios[-1]))
+    ticks = dict.fromkeys(_tick(item.baseline, x, y) for item in scored if item.baseline <= x.high)
+    return [*_labelled_curves([float(text) for text in chosen], x, y), *ticks]
 
 
-def _labelled_curve(baseline: float, x: Axis, y: Axis) -> Line:
-    """The curve of one T_baseline / T_HW with its ratio written where the curve ends."""
-    points = _curve(baseline, x.high)
-    return Line("curve", polyline(x, y, points), f"T_baseline {baseline:.3g} x T_HW", x_of(x, x.high) - 4, y_of(y, points[-1][1]) - 8, is_end=True)
+def _labelled_curves(baselines: Sequence[float], x: Axis, y: Axis) -> Iterator[Line]:
+    """A curve for each ratio, from low to high, named above its end, and no name on another."""
+    lowest = float("inf")
+    for baseline in baselines:
+        points = _curve(baseline, x.high)
+        lowest = min(y_of(y, points[-1][1]) - 8, lowest - _LABEL_HEIGHT)
+        yield Line("curve", polyline(x, y, points), f"T_baseline {baseline:.3g} x T_HW", x_of(x, x.high) - 4, lowest, is_end=True)
 
 
 def _tick(baseline: float, x: Axis, y: Axis) -> Line:

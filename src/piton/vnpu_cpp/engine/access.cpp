@@ -157,21 +157,49 @@ std::string bytes_text(const char *space, uint64_t begin, uint64_t end, bool is_
     return std::string(space) + " bytes " + std::to_string(begin) + ".." + std::to_string(end);
 }
 
-void report_race(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
-    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+// The later of two accesses that nothing orders.
+struct Race {
+    Place later;
+    uint8_t later_pipe;
+    bool is_write, is_gm;
+    const char *memory;
+};
+
+void report_race(Core &core, const Race &race, const Conflict &conflict, const std::string &what_then = "") {
+    if (core.launch.reporter.has(race.later, "missing_sync")) return;
     const Place &earlier = core.launch.places.at(conflict.access.place);
+    const std::string message = describe(race.later) + " (" + pipe_name(race.later_pipe) + ") " + verb(race.is_write) + " " +
+                                bytes_text(race.memory, conflict.begin, conflict.end, race.is_gm) + " that " + describe(earlier) + " (" +
+                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) + ", and nothing orders the two" + what_then +
+                                "; needed: " + remedy(conflict.pipe, race.later_pipe, race.is_gm);
+    core.launch.reporter.violation(race.later, core.index, "missing_sync", message,
+                                   {{"begin", static_cast<int64_t>(conflict.begin)},
+                                    {"end", static_cast<int64_t>(conflict.end)},
+                                    {"overlap_bytes", static_cast<int64_t>(conflict.end - conflict.begin)},
+                                    {"earlier_line", earlier.line},
+                                    {"earlier_pipe", conflict.pipe},
+                                    {"later_pipe", race.later_pipe}});
+}
+
+Race race_of(Core &core, const vnpu_record &record, const Touch &touch) {
     const bool is_gm = touch.space == VNPU_SPACE_GM;
-    const std::string message = describe(place_of(record)) + " (" + pipe_name(record.pipe) + ") " + verb(touch.is_write) + " " +
-                                bytes_text(is_gm ? "GM" : on_chip(core, touch.space).name, conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) +
-                                " (" + pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
-                                ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
-    core.report(record, "missing_sync", message,
-                {{"begin", static_cast<int64_t>(conflict.begin)},
-                 {"end", static_cast<int64_t>(conflict.end)},
-                 {"overlap_bytes", static_cast<int64_t>(conflict.end - conflict.begin)},
-                 {"earlier_line", earlier.line},
-                 {"earlier_pipe", conflict.pipe},
-                 {"later_pipe", record.pipe}});
+    return {place_of(record), record.pipe, touch.is_write, is_gm, is_gm ? "GM" : on_chip(core, touch.space).name};
+}
+
+// Bytes that two unordered writes have left behind reach an instruction.
+void check_unordered(Core &core, const vnpu_record &record, const Touch &touch) {
+    const OnChip memory = on_chip(core, touch.space);
+    if (touch.is_write) return memory.unordered.clear(touch.begin, touch.end);
+    const UnorderedWrite *found = memory.unordered.find(touch.begin, touch.end);
+    if (found == nullptr) return;
+    const Conflict conflict{found->begin, found->end, found->pipe, true, {1, found->earlier}};
+    const Race race{core.launch.places.at(found->later), found->pipe, true, false, memory.name};
+    report_race(core, race, conflict, ", while " + describe(place_of(record)) + " reads them");
+}
+
+// Whether the second write can wait to be reported until somebody reads the bytes.
+bool is_only_written(const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
+    return touch.space != VNPU_SPACE_GM && touch.is_write && conflict.was_write && conflict.pipe == record.pipe;
 }
 
 bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end) {
@@ -197,8 +225,12 @@ void settle(Core &core, const vnpu_record &record, const Touch &touch, const Con
     if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
         return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));
     if (!core.moves_data() || is_reported) return;
+    if (is_only_written(record, touch, conflict)) {
+        const uint32_t later = core.launch.places.index(place_of(record));
+        return on_chip(core, touch.space).unordered.add({conflict.begin, conflict.end, conflict.access.place, later, record.pipe});
+    }
     is_reported = true;
-    report_race(core, record, touch, conflict);
+    report_race(core, race_of(core, record, touch), conflict);
 }
 
 void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
@@ -258,6 +290,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
         const bool is_gm = touch.space == VNPU_SPACE_GM;
+        if (!is_gm) check_unordered(core, record, touch);
         check(is_gm ? core.gm_map : on_chip(core, touch.space).map, touch);
         if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);

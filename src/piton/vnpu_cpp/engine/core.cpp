@@ -47,13 +47,13 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
 }
 
 OnChip on_chip(Core &core, uint8_t space) {
-    if (space != VNPU_SPACE_L1) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map};
+    if (space != VNPU_SPACE_L1) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map, core.ub_unordered};
     L1Memory &l1 = core.l1;
     if (l1.bytes.empty()) {
         l1.bytes.assign(core.launch.limits.l1_bytes, core.moves_data() ? kPoison : 0);
         if (core.moves_data()) l1.undefined.reset(l1.bytes.size());
     }
-    return {"L1", "L1", l1.bytes, l1.undefined, l1.map};
+    return {"L1", "L1", l1.bytes, l1.undefined, l1.map, l1.unordered};
 }
 
 void Core::cut() {

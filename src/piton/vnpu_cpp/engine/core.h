@@ -21,6 +21,7 @@
 #include "shadow.h"
 #include "shared.h"
 #include "timing.h"
+#include "unordered.h"
 
 namespace vnpu {
 
@@ -84,6 +85,7 @@ struct L1Memory {
     std::vector<uint8_t> bytes;
     UndefinedBytes undefined;
     AccessMap map;
+    UnorderedWrites unordered;
 };
 
 // Value and index that a maximum or minimum over several repeats leaves in a register.
@@ -114,6 +116,7 @@ struct Core {
     UndefinedBytes undefined;
     Clocks clocks;
     AccessMap ub_map;
+    UnorderedWrites ub_unordered;
     AccessMap gm_map;
     AccessMap gm_atomics;  // atomic stores
     L1Memory l1;
@@ -164,6 +167,7 @@ struct OnChip {
     std::vector<uint8_t> &bytes;
     UndefinedBytes &undefined;
     AccessMap &map;
+    UnorderedWrites &unordered;
 };
 OnChip on_chip(Core &core, uint8_t space);
 
