@@ -31,6 +31,15 @@ class Kind(str, Enum):
         return self in (Kind.ELEMENTWISE, Kind.ROWS)
 
 
+class Layout(str, Enum):
+    """How a submission is cut into files."""
+
+    FOLDERS = "folders"
+    """Direct launch: kernel, launcher and plugin apart, and a Python package."""
+    SINGLE = "single"
+    """One `<operator>.asc`."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What `write` renders."""
@@ -38,6 +47,7 @@ class Plan:
     kind: Kind
     formula: Formula | None = None
     """Of the elementwise kinds."""
+    layout: Layout = Layout.FOLDERS
 
 
 @dataclass(frozen=True)
