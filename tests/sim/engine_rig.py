@@ -27,6 +27,7 @@ NOT_ENGINE = {"device_main.cpp"}
 S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
 GM, UB = 1, 2
 F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64 = range(1, 11)
+I4 = 13
 SIZE = {F16: 2, BF16: 2, F32: 4, I8: 1, U8: 1, I16: 2, U16: 2, I32: 4, U32: 4, I64: 8}
 NUMPY = {
     F16: np.float16,

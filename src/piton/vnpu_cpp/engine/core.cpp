@@ -30,6 +30,7 @@ Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemo
 
 Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
+    acquaintance.core = index;
     ub.resize(launch.limits.ub_bytes);
     std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
     if (!moves_data()) return;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cross_core.h"
 #include "data_cache.h"
 #include "diagnostics.h"
 #include "engine.h"
@@ -46,6 +47,7 @@ struct Launch {
     Reporter reporter;
     Places places;
     SharedAccesses shared;
+    CrossState cross;
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     uint32_t blocks = 0;
@@ -124,8 +126,12 @@ struct Core {
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     int64_t budget_left;  // cycles, in program order
-    bool is_at_sync_all = false;
-    Place last_sync_all;
+    Acquaintance acquaintance;  // what it knows of other cores
+    uint32_t epoch = 0;         // flags set for other cores so far
+    uint32_t cross_sets[kCrossFlags] = {};
+    uint32_t cross_waits[kCrossFlags] = {};
+    Waiting waiting;  // what it stands at
+    Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
 
@@ -144,6 +150,7 @@ extern Core *running;  // null outside device code
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
+void run_cast_int4(Core &core, const vnpu_record &record);
 void run_compare(Core &core, const vnpu_record &record);
 void run_cmp_mask(Core &core, const vnpu_record &record);
 void run_select(Core &core, const vnpu_record &record);
@@ -169,6 +176,11 @@ void set_flag(Core &core, const vnpu_record &record);
 void wait_flag(Core &core, const vnpu_record &record);
 void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
+void cross_set(Core &core, const vnpu_record &record);
+void cross_wait(Core &core, const vnpu_record &record);
+uint64_t soft_set(Core &core, const vnpu_record &record);
+void soft_wait(Core &core, const vnpu_record &record);
+bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);

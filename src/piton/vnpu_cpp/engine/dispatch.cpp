@@ -129,6 +129,12 @@ void execute(Core &core, const vnpu_record &record) {
             return pipe_barrier(core, record);
         case VNPU_OP_SYNC_ALL:
             return sync_all(core, record);
+        case VNPU_OP_CROSS_SET:
+            return cross_set(core, record);
+        case VNPU_OP_CROSS_WAIT:
+            return cross_wait(core, record);
+        case VNPU_OP_SOFT_WAIT:
+            return soft_wait(core, record);
         case VNPU_OP_SET_MASK:
         case VNPU_OP_SET_MASK_MODE:
         case VNPU_OP_SET_ATOMIC:
@@ -173,6 +179,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return system_cycle(core);
         case VNPU_OP_GET_REDUCE_SUM:
             return core.reduced_sum;
+        case VNPU_OP_SOFT_SET:
+            return soft_set(core, record);
         case VNPU_OP_GET_REDUCE_BEST:
             return record.p[0] == 0 ? core.best.bits : core.best.index;
         case VNPU_OP_GET_MRG_RESULT:

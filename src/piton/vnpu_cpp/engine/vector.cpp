@@ -104,6 +104,7 @@ void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, Vect
 }  // namespace
 
 void run_vector(Core &core, const vnpu_record &record) {
+    if (record.opcode == VNPU_OP_CAST && (record.dst.dtype == VNPU_DT_I4 || record.src0.dtype == VNPU_DT_I4)) return run_cast_int4(core, record);
     const VectorKernel kernel = kernel_of(core, record);
     const VectorPlan plan = plan_vector(core, record);
     check_operands(core, record, plan);

@@ -119,7 +119,7 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     else if (entry.kind == TraceKind::WaitFlag)
         is_done = scalar_wait(entry);
     else if (entry.kind == TraceKind::CrossWait)
-        is_done = scalar_cross_wait(entry.event % kEvents);
+        is_done = entry.flags & kTraceSoftFlag ? scalar_soft_wait(entry.blocks) : scalar_cross_wait(entry.event % kEvents);
     else if (entry.kind == TraceKind::Barrier)
         is_done = entry.pipe == VNPU_PIPE_S || drain(kWaitBarrier);
     else
@@ -176,8 +176,15 @@ bool CoreRun::scalar_wait(const TraceEntry &entry) {
     return true;
 }
 
+// One set is enough, and it stays set.
+bool CoreRun::scalar_soft_wait(uint32_t token) {
+    if (!crosses_.is_soft_set(token)) return false;
+    stall_scalar_until(crosses_.soft[token], kWaitCrossFlag);
+    return true;
+}
+
 bool CoreRun::scalar_cross_wait(uint32_t event) {
-    const std::vector<uint64_t> &releases = crosses_[event];
+    const std::vector<uint64_t> &releases = crosses_.flags[event];
     if (cross_waits_[event] >= releases.size()) return false;
     stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag);
     return true;
@@ -272,6 +279,7 @@ Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
     Request request;
     request.kind = Request::Kind::CrossSet;
     request.event = entry.event % kEvents;
+    request.soft_flag = entry.flags & kTraceSoftFlag ? entry.blocks : 0;
     request.time = time;
     return request;
 }
