@@ -37,11 +37,12 @@ def build() -> Path:
 @lru_cache
 def _compiled() -> tuple[Path, str]:
     """The executable and what g++ complained of; kept, so that a hundred tests do not compile a broken source a hundred times."""
-    sources = [_DRIVER, *sorted((_CPP / "engine/timing").glob("*.cpp"))]
+    sources = [_DRIVER, _CPP / "engine/timeline.cpp", *sorted((_CPP / "engine/timing").glob("*.cpp"))]
     seen = [
         *sources,
         _CPP / "engine/trace.h",
         _CPP / "engine/timing.h",
+        _CPP / "engine/timeline.h",
         *sorted((_CPP / "engine/timing").glob("*.h")),
         *sorted((_CPP / "include/vnpu").glob("*.h")),
     ]

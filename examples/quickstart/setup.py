@@ -35,7 +35,7 @@ class BuildWithCMake(build_ext):
 setup(
     name="cann_bench",
     version="0.1.0",
-    description="exp and gelu for the Ascend 910B",
+    description="exp, gelu, rms_norm and softmax for the Ascend 910B",
     packages=["cann_bench"],
     ext_modules=[Extension("cann_bench._C", sources=[], py_limited_api=True)],
     cmdclass={"build_ext": BuildWithCMake},

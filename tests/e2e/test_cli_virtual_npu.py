@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = ("exp/1", "exp/13", "exp/14", "gelu/3", "gelu/5", "gelu/13")
-"""Small cases of every dtype, NaN and all-zero input among them."""
+CASES = ("exp/1", "exp/13", "exp/14", "gelu/3", "gelu/5", "gelu/13", "rms_norm/3", "rms_norm/12", "softmax/3", "softmax/4", "softmax/13")
+"""Small cases of every dtype; NaN, infinite and all-zero input, a long row and an inner axis among them."""
 
 
 def run_eval(out: Path, jobs: int) -> tuple[int, dict[str, Any]]:

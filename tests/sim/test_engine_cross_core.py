@@ -48,7 +48,13 @@ def exchange(middle: list[Record], rig: Rig) -> tuple[list[np.ndarray], list[str
     """Each of two cores stores its number, then `middle`, then copies what the other stored."""
     inner, out = rig.allocate(64), rig.allocate(64)
     programs = [
-        [*put(inner + 32 * core, 10 + core), *middle, load(ub(1024), gm(inner + 32 * (1 - core)), 32), *flag(MTE2, MTE3), store(gm(out + 32 * core), ub(1024), 32)]
+        [
+            *put(inner + 32 * core, 10 + core),
+            *middle,
+            load(ub(1024), gm(inner + 32 * (1 - core)), 32),
+            *flag(MTE2, MTE3),
+            store(gm(out + 32 * core), ub(1024), 32),
+        ]
         for core in range(2)
     ]
     report = rig.launch(*programs)

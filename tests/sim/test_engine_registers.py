@@ -141,7 +141,6 @@ def test_select_takes_the_address_of_the_bits_from_the_register(rig: Rig) -> Non
     same_bits(got, np.where(bits(selection, 128), a, b))
 
 
-
 def test_select_by_a_register_that_nobody_set_is_reported(rig: Rig) -> None:
     a = floats(np.float32, 128)
     _, report = run(rig, {A: a, B: a}, np.zeros(128, np.float32), [all_lanes(), by_register(0, ub(B))])

@@ -16,6 +16,7 @@ from engine_rig import (
     AND,
     AXPY,
     COPY,
+    CROSS_SET,
     DIV,
     DUPLICATE,
     EXP,

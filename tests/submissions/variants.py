@@ -142,7 +142,7 @@ DEVICE_FAULTS = (
 
 def write_submission(folder: Path, edits: tuple[Edit, ...], package: str | None = None) -> Path:
     """Copy the quickstart's exp to `folder` and apply `edits`; `package` replaces the text of cann_bench/__init__.py."""
-    shutil.copytree(QUICKSTART, folder, ignore=shutil.ignore_patterns("gelu", "tools", "build", "dist", "*.so", "__pycache__"))
+    shutil.copytree(QUICKSTART, folder, ignore=shutil.ignore_patterns("gelu", "rms_norm", "softmax", "tools", "build", "dist", "*.so", "__pycache__"))
     for edit in edits:
         path = folder / edit.path
         text = path.read_text()

@@ -85,8 +85,13 @@ def test_a_missing_file_is_named() -> None:
         ("cores_aic: 24\n", "", "field `cores_aic` is wrong"),
         ("arch: dav-2201", "arch: dav-2201\ncolour: red", "field `colour` is wrong"),
         ("name: variant", "name: other", "named after its chip"),
-        ("simulation_from: ascend910b1", "simulation_from: variant", "names the file itself"),
-        ("convention:", "convention: [", "not a YAML file"),
+        ("simulation_from: ascend910b1", "simulation_from: variant", "names no chip to take figures from"),
+        ("simulation_from: ascend910b1", "simulation_from: ./variant.yaml", "names no chip to take figures from"),
+        ("convention:", "convention: [", "not valid YAML"),
+        ("clock_hz: {value: 1.8e9", "clock_hz: {value: 0", "clock_hz.value can't be a figure"),
+        ("hbm_read_bytes_per_s: {value: 1.92e12", "hbm_read_bytes_per_s: {value: .nan", "convention.hbm_read_bytes_per_s.value can't be a figure"),
+        ("cores_aiv: 48", "cores_aiv: -1", "cores_aiv can't be a figure"),
+        ("  l0a: {value: 65536", '  "l0a 1\\nub_bytes": {value: 65536', "a name of a figure"),
     ],
 )
 def test_a_broken_file_says_what_is_wrong(tmp_path: Path, old: str, new: str, message: str) -> None:

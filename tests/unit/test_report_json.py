@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from piton.catalog.hardware import load_hardware
 from piton.core.case import Case, CaseInput, SizeClass
 from piton.core.dtype import DType
 from piton.core.errors import FormatError, UsageError
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
-from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
+from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance, WorkFigures
 from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, Place, outcome
@@ -22,7 +23,15 @@ from piton.report.terminal import terminal_text
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "<script>alert(1)</script>|[x](http://evil) [bold]"
-MODELLED = Anchor(kind=AnchorKind.T_HW, value_us=5.0, provenance=Provenance.MODELLED, method="silicon", limiting_unit="mte2", unit_times_us={"mte2": 5.0})
+MODELLED = Anchor(
+    kind=AnchorKind.T_HW,
+    value_us=5.0,
+    provenance=Provenance.MODELLED,
+    method="silicon",
+    limiting_unit="mte2",
+    unit_times_us={"mte2": 5.0},
+    work=WorkFigures(read_bytes=8, write_bytes=8, vector_lanes={"float32": 4.0}),
+)
 CHECK = OutputCheck(
     name="y",
     dtype=DType.FLOAT32,
@@ -92,6 +101,7 @@ REPORT = score_report(
         target="t",
         hardware="h",
         hardware_digest="f",
+        chip=load_hardware("ascend910b2").figures("silicon"),
         score_profile=ScoreProfile.SIM,
         precision_profile="strict",
         seed=0,
@@ -247,12 +257,16 @@ def test_columns_of_one_origin_name_it_in_the_head_and_mixed_ones_in_every_cell(
 
 def test_a_failed_case_shows_cause_place_numbers_and_worst_position_in_every_rendering() -> None:
     for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", ""), html_text(REPORT)):
-        for part in ("nan_mismatch", "b.cpp:7, core 1", "positions 3", "got nan, expected 1", "mte2 / v"):
+        for part in ("nan_mismatch", "b.cpp:7, core 1", "got nan, expected 1"):
             assert part in text
+    for text in (terminal_text(REPORT), markdown_text(REPORT).replace("\\", "")):
+        assert "positions 3" in text
+        assert "mte2 / v" in text
+    assert '<li>positions <span class="mono">3</span></li>' in html_text(REPORT)
 
 
 def test_texts_of_a_submission_never_become_markup() -> None:
-    assert "<script" not in html_text(REPORT)
+    assert html_text(REPORT).count("<script") == 1, "only the page's own"
     assert "<script>" not in markdown_text(REPORT)
     assert "[x](http" not in markdown_text(REPORT)
     assert "[bold]" in terminal_text(REPORT)

@@ -28,7 +28,7 @@ def golden(name: str) -> Callable[..., torch.Tensor]:
     return function
 
 
-EXP, GELU = golden("exp"), golden("gelu")
+EXP, GELU, RMS_NORM, SOFTMAX = golden("exp"), golden("gelu"), golden("rms_norm"), golden("softmax")
 
 
 def wide(values: list[float]) -> torch.Tensor:
@@ -86,9 +86,67 @@ def test_gelu_refuses_another_approximation() -> None:
         GELU(wide([1.0]), "sigmoid")
 
 
+@pytest.mark.parametrize("dim", [0, 1, 2, -1, -2, -3])
+def test_softmax_is_the_share_of_each_exponential_along_its_axis(dim: int) -> None:
+    x = torch.linspace(-3, 4, 24, dtype=torch.float64).reshape(2, 3, 4)[:, :, [2, 0, 3, 1]]
+    lines = x.movedim(dim, -1).reshape(-1, x.shape[dim])
+    expected = [[math.exp(value) / math.fsum(math.exp(other) for other in line) for value in line] for line in lines.tolist()]
+    found = SOFTMAX(x, dim).movedim(dim, -1).reshape(-1, x.shape[dim])
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
+
+
+def test_softmax_without_attributes_runs_along_the_last_axis() -> None:
+    x = torch.tensor([[0.0, 1.0, 5.0], [2.0, 2.0, -1.0]], dtype=torch.float64)
+    assert torch.equal(SOFTMAX(x), SOFTMAX(x, 1))
+    assert not torch.equal(SOFTMAX(x), SOFTMAX(x, 0))
+
+
+def test_softmax_refuses_an_axis_that_is_not_there() -> None:
+    with pytest.raises(IndexError):
+        SOFTMAX(wide(POINTS), 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_softmax_of_special_values_is_as_described(dtype: torch.dtype) -> None:
+    largest = torch.finfo(dtype).max
+    rows = [[NAN, 0, 1], [INF, 0, 1], [-INF, 3, 3], [-INF, -INF, -INF], [largest, -largest, -largest], [0, -900, -900]]
+    expected = [[NAN] * 3, [NAN] * 3, [0, 0.5, 0.5], [NAN] * 3, [1, 0, 0], [1, 0, 0]]
+    found = SOFTMAX(torch.tensor(rows, dtype=dtype))
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=dtype), rtol=0, atol=0, equal_nan=True)
+    assert SOFTMAX(torch.tensor([[5.0]], dtype=dtype)).item() == 1
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5])
+def test_rms_norm_divides_each_row_by_its_root_mean_square(epsilon: float) -> None:
+    x, gamma = wide(POINTS * 2).reshape(2, -1) * torch.tensor([[1.0], [0.01]]), wide([0.1 * index - 0.3 for index in range(len(POINTS))])
+    roots = [math.sqrt(math.fsum(value * value for value in row) / len(POINTS) + epsilon) for row in x.tolist()]
+    expected = [[value / root * scale for value, scale in zip(row, gamma.tolist(), strict=True)] for row, root in zip(x.tolist(), roots, strict=True)]
+    torch.testing.assert_close(RMS_NORM(x, gamma, epsilon), torch.tensor(expected, dtype=torch.float64), rtol=1e-13, atol=0)
+
+
+def test_rms_norm_without_attributes_adds_a_millionth() -> None:
+    x, gamma = wide([1e-4, -2e-4]), wide([1, 1])
+    assert torch.equal(RMS_NORM(x, gamma), RMS_NORM(x, gamma, 1e-6))
+    assert not torch.equal(RMS_NORM(x, gamma), RMS_NORM(x, gamma, 1e-5))
+
+
+def test_rms_norm_refuses_a_gamma_of_another_size() -> None:
+    with pytest.raises(RuntimeError):
+        RMS_NORM(wide(POINTS), wide([1, 2]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_rms_norm_of_special_values_is_as_described(dtype: torch.dtype) -> None:
+    rows = torch.tensor([[NAN, 0, 1], [INF, -2, 1], [0, 0, 0]], dtype=dtype)
+    expected = torch.tensor([[NAN] * 3, [NAN, 0, 0], [0] * 3], dtype=dtype)
+    torch.testing.assert_close(RMS_NORM(rows, torch.tensor([1, 2, 3], dtype=dtype)), expected, rtol=0, atol=0, equal_nan=True)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_types_are_rounded_once(dtype: torch.dtype) -> None:
     """Every result is the float32 one, rounded; computing in the half type itself would be off by more than the tolerance."""
     x = torch.linspace(-4, 4, 4001).to(dtype)
     assert torch.equal(EXP(x, 2.0, 0.7, 0.3), EXP(x.float(), 2.0, 0.7, 0.3).to(dtype))
     assert torch.equal(GELU(x, "tanh"), GELU(x.float(), "tanh").to(dtype))
+    assert torch.equal(SOFTMAX(x), SOFTMAX(x.float()).to(dtype))
+    assert torch.equal(RMS_NORM(x, x), RMS_NORM(x.float(), x.float()).to(dtype))

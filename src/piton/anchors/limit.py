@@ -47,6 +47,7 @@ def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "sil
         method=f"{block} peaks of {hardware.name}, {operator.name} as {best.work.choice}",
         limiting_unit=best.limiting_unit,
         unit_times_us=best.unit_times_us,
+        work=best.work.figures(),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from piton.core.dtype import DType
 from piton.core.errors import FormatError
 from piton.core.hardware import Figure, Peaks
+from piton.core.measurement import WorkFigures
 
 US = 1e6
 """Microseconds in a second."""
@@ -27,6 +28,15 @@ class Work:
     """Floating point (or integer) operations of the cube unit by operand dtype, a multiply-add being two."""
     vector_lanes: Mapping[DType, float] = field(default_factory=dict)
     """Lane instructions of the vector unit by dtype: elements times instructions per element."""
+
+    def figures(self) -> WorkFigures:
+        """The form that reports keep."""
+        return WorkFigures(
+            read_bytes=self.read_bytes,
+            write_bytes=self.write_bytes,
+            cube_flops={dtype.value: amount for dtype, amount in self.cube_flops.items()},
+            vector_lanes={dtype.value: amount for dtype, amount in self.vector_lanes.items()},
+        )
 
 
 def unit_times_us(work: Work, peaks: Peaks) -> dict[str, float]:

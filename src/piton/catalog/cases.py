@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,8 @@ from piton.core.operator import AttrSpec, AttrValue, Operator
 CSV_COLUMNS = ("operator", "case_id", "input_shape", "dtype", "attrs", "value_range", "note")
 """Columns of cases.csv in the published order; attrs, value_range and note may be left out."""
 _CELL_COLUMNS = ("input_shape", "dtype", "attrs", "value_range", "seed")
+MAX_CASES = 10_000
+"""Rows of one file; published operators have 20."""
 _REQUIRED_COLUMNS = ("operator", "case_id", "input_shape", "dtype")
 
 
@@ -37,10 +40,17 @@ class CaseForm(Form):
     attrs: dict[str, Any] = Field(default_factory=dict)
     value_range: list[Any] | None = None
     note: str = ""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=2**63)
     baseline_perf_us: Any = None
     """Placeholder in old files; anchors come from metadata."""
     t_hw_us: Any = None
+
+    @field_validator("case_id")
+    @classmethod
+    def _is_a_name(cls, value: int | str) -> int | str:
+        if not str(value).isprintable() or not 0 < len(str(value)) <= 100:
+            raise ValueError("a printable name of at most 100 characters")
+        return value
 
     @field_validator("attrs", mode="before")
     @classmethod
@@ -63,7 +73,7 @@ class _Row:
     def refuse(self, problem: str, *, expected: str = "", found: object = "") -> NoReturn:
         """Raise a FormatError for this case."""
         where = f"{self.where}, case {self.form.case_id}"
-        raise FormatError(problem, expected=expected, found=show(found), where=where, action="correct the case")
+        raise FormatError(show(problem, 300), expected=show(expected, 300), found=show(found), where=where, action="correct the case")
 
 
 def read_cases(folder: Path, operator: Operator, *, is_strict: bool = False) -> tuple[Case, ...]:
@@ -123,6 +133,7 @@ def _yaml_rows(path: Path, *, is_strict: bool) -> list[_Row]:
     entries = located.data.get("cases") if isinstance(located.data, dict) else None
     if not isinstance(entries, list):
         located.refuse("no list of cases", expected="a mapping with the key `cases` and a list", found=located.data)
+    _check_count(len(entries) - 1, str(path))
     return [_yaml_row(located, index, is_strict) for index in range(len(entries))]
 
 
@@ -138,6 +149,7 @@ def _csv_rows(path: Path, *, is_strict: bool) -> list[_Row]:
         _check_header(list(reader.fieldnames or ()), path, is_strict)
         start = reader.line_num + 1
         for raw in reader:
+            _check_count(len(rows), f"{path}:{start}")
             rows.append(_csv_row(raw, f"{path}:{start}"))
             start = reader.line_num + 1
     except csv.Error as error:
@@ -146,12 +158,17 @@ def _csv_rows(path: Path, *, is_strict: bool) -> list[_Row]:
     return rows
 
 
+def _check_count(found: int, where: str) -> None:
+    if found >= MAX_CASES:
+        raise FormatError("too many cases", expected=f"at most {MAX_CASES}", found="more", where=where, action="check that it is the right file")
+
+
 def _check_header(names: list[str], path: Path, is_strict: bool) -> None:
     missing = [name for name in _REQUIRED_COLUMNS if name not in names]
     unknown = [name for name in names if name not in CaseForm.model_fields] if is_strict else []
-    repeated = [name for name in names if names.count(name) > 1]
+    repeated = [name for name, times in Counter(names).items() if times > 1]
     if missing or unknown or repeated:
-        problem = f"column {(missing or unknown or repeated)[0]!r} is {'missing' if missing else 'unknown' if unknown else 'there twice'}"
+        problem = f"column {show((missing or unknown or repeated)[0])!r} is {'missing' if missing else 'unknown' if unknown else 'there twice'}"
         raise FormatError(problem, expected=",".join(CSV_COLUMNS), found=show(",".join(names)), where=f"{path}:1", action="correct the header")
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
-from piton.core.errors import FormatError, UsageError
+from piton.catalog.source import Loc, Located, read_yaml, show
+from piton.core.errors import UsageError
 from piton.core.hardware import Figure, Hardware
 
 HARDWARE_DIR = Path(__file__).resolve().parent.parent / "hardware"
 
 _INHERIT_KEY = "simulation_from"
-"""A file may name another chip whose `simulation` figures it takes over; each then says so in its source."""
+"""A file may name a shipped chip whose `simulation` figures it takes over; each then says so in its source."""
+_NAME = re.compile(r"[A-Za-z0-9_.]{1,100}")
+"""Names of figures: they become words of the engine's table."""
+_MAY_BE_ZERO = ("simulation", "memory_bytes", "cores_aic", "cores_aiv", "floor_us")
+"""Figures that 0 makes sense for; everything else is a rate or a size that something is divided by."""
 
 
 def hardware_names() -> tuple[str, ...]:
@@ -26,16 +32,18 @@ def hardware_names() -> tuple[str, ...]:
 def load_hardware(name_or_path: str | Path) -> Hardware:
     """The chip of that name (`ascend910b2`) or of that YAML file.
 
-    Raises UsageError when there is no such file, FormatError when its content does not fit core.hardware.
+    Raises UsageError when there is no such file, FormatError with file and line when its content does not fit core.hardware or a figure cannot be one.
     """
     path = _find(name_or_path)
-    data = _read(path)
+    located = read_yaml(path)
+    data = dict(_mapping(located, located.data, ()))
     parent = data.pop(_INHERIT_KEY, None)
     if parent is not None:
-        data["simulation"] = _inherited(str(parent), path) | _mapping(data.get("simulation", {}), path, "simulation")
-    hardware = _validated(data, path)
+        data["simulation"] = _inherited(parent, path, located) | dict(_mapping(located, data.get("simulation", {}), ("simulation",)))
+    hardware = _validated(data, located)
     if hardware.name != path.stem:
-        raise FormatError("a hardware file is named after its chip", expected=f"name: {path.stem}", found=f"name: {hardware.name}", where=str(path))
+        located.refuse("a hardware file is named after its chip", ("name",), expected=f"name: {path.stem}", found=f"name: {hardware.name}")
+    _check_figures(hardware.model_dump(), (), located)
     return hardware
 
 
@@ -72,31 +80,44 @@ def _find(name_or_path: str | Path) -> Path:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FormatError("not a YAML file", found=" ".join(str(error).split()), where=str(path)) from error
-    return _mapping(data, path, "the file")
+def _mapping(located: Located, value: object, loc: Loc) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        located.refuse(f"{loc[0] if loc else 'the file'} is not a mapping", loc, expected="`name: value` entries", found=type(value).__name__)
+    return value
 
 
-def _mapping(data: object, path: Path, what: str) -> dict[str, Any]:
-    if isinstance(data, Mapping):
-        return {str(key): value for key, value in data.items()}
-    raise FormatError(f"{what} is not a mapping", expected="`name: value` entries", found=type(data).__name__, where=str(path))
-
-
-def _inherited(parent: str, path: Path) -> dict[str, Any]:
-    if parent == path.stem:
-        raise FormatError(f"{_INHERIT_KEY} names the file itself", expected="another chip", found=parent, where=str(path))
-    figures = load_hardware(parent).simulation
+def _inherited(parent: object, path: Path, located: Located) -> dict[str, Any]:
+    known = [name for name in hardware_names() if name != path.stem]
+    if parent not in known:  # a shipped chip only: files of others could name one another in a circle
+        located.refuse(f"{_INHERIT_KEY} names no chip to take figures from", (_INHERIT_KEY,), expected=", ".join(known), found=parent)
+    figures = load_hardware(str(parent)).simulation
     return {name: Figure(value=figure.value, source=f"carried over from {parent}: {figure.source}") for name, figure in figures.items()}
 
 
-def _validated(data: dict[str, Any], path: Path) -> Hardware:
+def _validated(data: dict[str, Any], located: Located) -> Hardware:
     try:
         return Hardware.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise FormatError(f"field `{place}` is wrong", expected="the form of piton.core.hardware", found=first["msg"], where=str(path)) from error
+        first = error.errors(include_url=False)[0]
+        loc = tuple(first["loc"])
+        found = "nothing" if first["type"] == "missing" else show(first["input"])
+        located.refuse(f"field `{'.'.join(map(str, loc))}` is wrong", loc, expected=first["msg"], found=found)
+
+
+def _check_figures(data: object, loc: Loc, located: Located) -> None:
+    """Refuse a figure that is infinite, NaN, negative, or 0 where it can't be, and a name that would break the engine's table."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if loc and not _NAME.fullmatch(name):
+                located.refuse("a name of a figure", (*loc, name), expected="letters, digits, `_` and `.`", found=name)
+            _check_figures(value, (*loc, name), located)
+    elif isinstance(data, (int, float)):
+        _check_number(data, loc, located)
+
+
+def _check_number(value: float, loc: Loc, located: Located) -> None:
+    may_be_zero = any(part in _MAY_BE_ZERO for part in loc)
+    if not math.isfinite(value) or value < 0 or (value == 0 and not may_be_zero):
+        located.refuse(
+            f"{'.'.join(map(str, loc))} can't be a figure", loc, expected="a finite number" + (" of at least 0" if may_be_zero else " above 0"), found=value
+        )

@@ -10,6 +10,10 @@ from piton.core.case import CaseInput
 from piton.core.dtype import DType
 from piton.core.operator import Operator, TensorSpec
 
+MAX_RANK = 16
+"""Dimensions of a tensor; the store of goldens keeps no more."""
+MAX_SIZE = 2**40
+"""Of one dimension: more than any memory holds."""
 DEFAULT_RANGE = (-1.0, 1.0)
 """Value range of a present input whose range is null or not given."""
 
@@ -93,8 +97,10 @@ def _input(spec: TensorSpec, index: int | None, shape: Any, dtype: Any, bounds: 
 
 
 def _shape(spec: TensorSpec, shape: Any) -> tuple[int, ...]:
-    if not isinstance(shape, list) or not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in shape):
-        raise InputsError(f"shape of {spec.name!r}", "a list of sizes, whole numbers of at least 0", shape)
+    if not isinstance(shape, list) or not all(isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= MAX_SIZE for size in shape):
+        raise InputsError(f"shape of {spec.name!r}", f"a list of sizes, whole numbers from 0 to {MAX_SIZE}", shape)
+    if len(shape) > MAX_RANK:
+        raise InputsError(f"shape of {spec.name!r}", f"at most {MAX_RANK} dimensions", shape)
     return tuple(shape)
 
 

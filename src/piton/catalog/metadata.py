@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def _read(path: Path) -> Any:
 
 def _mapping(value: Any, path: Path, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise FormatError(f"{name} has the wrong form", expected="an object", found=show(value), where=str(path), action="correct the file")
+        raise FormatError(f"{show(name)} has the wrong form", expected="an object", found=show(value), where=str(path), action="correct the file")
     return value
 
 
@@ -72,7 +72,7 @@ def _anchor(kind: AnchorKind, values: dict[str, Any], key: tuple[str, str], path
     value = values.get(_KEYS[kind])
     if value is None or value == 0:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
         name = f"{'.'.join(key)}.{_KEYS[kind]}"
-        raise FormatError(f"{name} is wrong", expected="microseconds above 0", found=show(value), where=str(path), action="correct the number")
+        raise FormatError(f"{show(name)} is wrong", expected="microseconds above 0", found=show(value), where=str(path), action="correct the number")
     return Anchor(kind=kind, value_us=float(value), provenance=Provenance.QUOTED, method=f"metadata/{path.name}")

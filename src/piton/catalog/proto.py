@@ -94,6 +94,7 @@ class Proto(Frozen):
     degenerate: tuple[Degenerate, ...] = ()
 
 
+_LEVEL_DIGITS = 3
 _ROOT: Loc = ("operator",)
 
 
@@ -140,7 +141,7 @@ def _schema(form: OperatorForm, located: Located) -> Schema:
 
 def _level(form: OperatorForm, located: Located) -> int:
     digits = form.difficulty.strip().upper().removeprefix("L")
-    if not digits.isascii() or not digits.isdigit():
+    if not digits.isascii() or not digits.isdigit() or len(digits) > _LEVEL_DIGITS:
         located.refuse("no level", (*_ROOT, "difficulty"), expected="L1, L2, ... or a folder named level<n>", found=form.difficulty)
     return int(digits)
 

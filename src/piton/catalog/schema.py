@@ -11,6 +11,8 @@ from piton.core.operator import AttrType, AttrValue, Frozen
 _ITEM = re.compile(r"(?P<type>[A-Za-z_]\w*(?:\([^()]*\))?(?:\[\d*\])?)(?P<optional>\?)?(?:\s+(?P<name>[A-Za-z_]\w*))?(?:\s*=\s*(?P<default>.+))?", re.DOTALL)
 _TENSOR = re.compile(r"Tensor(?P<alias>\([^()]*\))?(?P<list>\[\d*\])?")
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|.", re.DOTALL)  # a quoted text, or one character
+_MAX_LENGTH = 10_000
+"""Characters of a schema; the longest published one has 600."""
 _LINE = re.compile(r"\s*(?P<name>[A-Za-z_][\w.:]*)\s*\((?P<arguments>.*)\)\s*->\s*(?P<returns>.+?)\s*", re.DOTALL)
 
 
@@ -51,6 +53,8 @@ class Schema(Frozen):
 
 def parse_schema(text: str) -> Schema:
     """The schema in `text`. Raises ValueError that says which part is wrong."""
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(f"longer than {_MAX_LENGTH} characters")
     match = _LINE.fullmatch(text)
     if match is None:
         raise ValueError("a schema looks like `name(Tensor x, int k=1) -> Tensor y`")

@@ -23,6 +23,13 @@ MAX_VALUES = 200_000
 MAX_DEPTH = 32
 """Nesting of lists and mappings; published files use at most 7."""
 
+MAX_INT_BITS = 1024
+"""Of a whole number; longer ones fit no type of ours, not even float64, and Python itself refuses to print those of more than 4300 digits."""
+_MAX_NUMBER_LENGTH = 400
+"""Characters of a plain scalar that is still looked at as a number."""
+_MAX_PROBLEM = 300
+"""Characters of a problem in a message: names from a file are part of it."""
+
 Loc = tuple[int | str, ...]
 FormT = TypeVar("FormT", bound=BaseModel)
 
@@ -53,6 +60,7 @@ class Located:
 
     def refuse(self, problem: str, loc: Loc = (), *, expected: str = "", found: object = "", action: str = "") -> NoReturn:
         """Raise a FormatError at `loc`."""
+        problem, expected = show(problem, _MAX_PROBLEM), show(expected, _MAX_PROBLEM)
         raise FormatError(problem, expected=expected, found=show(found), where=self.where(loc), action=action or f"correct {self.file}")
 
 
@@ -193,7 +201,7 @@ class _Builder:
     def _scalar(self, event: Any) -> Any:
         if event.tag is not None and event.tag not in _TEXT_TAGS:
             self._refuse(event, f"YAML tag {event.tag}", "plain values", "drop the tag")
-        if event.tag in _TEXT_TAGS:
+        if event.tag in _TEXT_TAGS or len(event.value) > _MAX_NUMBER_LENGTH:
             return event.value
         tag = self.scalars.resolve(yaml.ScalarNode, event.value, event.implicit)
         node = yaml.ScalarNode(tag, event.value)
@@ -205,7 +213,7 @@ class _Builder:
     def _refuse(self, event: Any, problem: str, expected: str, action: str) -> NoReturn:
         mark = event.start_mark
         where = f"{self.file}:{mark.line + 1}:{mark.column + 1}"
-        raise FormatError(f"{problem} is not used in these files", expected=expected, where=where, action=action)
+        raise FormatError(f"{show(problem, _MAX_PROBLEM)} is not used in these files", expected=expected, where=where, action=action)
 
 
 def _convert(scalars: Any, kind: str, node: yaml.ScalarNode) -> Any:
@@ -215,8 +223,14 @@ def _convert(scalars: Any, kind: str, node: yaml.ScalarNode) -> Any:
     if kind == "bool":
         return scalars.construct_yaml_bool(node)
     if kind == "int":
-        return scalars.construct_yaml_int(node)
+        return _bounded(scalars.construct_yaml_int(node))
     return scalars.construct_yaml_float(node) if kind == "float" else node.value
+
+
+def _bounded(value: int) -> int:
+    if value.bit_length() > MAX_INT_BITS:
+        raise ValueError("too large for a number")
+    return value
 
 
 def check_form(form: type[FormT], located: Located, loc: Loc = (), *, is_strict: bool = False) -> FormT:

@@ -41,8 +41,8 @@ _BINARY_HEADS = (b"\x7fELF", b"!<arch>\n", b"PK\x03\x04", b"MZ\x90\x00")
 class ManifestForm(Form):
     """piton.yaml of a submission; every key is optional."""
 
-    name: str = ""
-    track: str = "ascendc"
+    name: str = Field(default="", max_length=200)
+    track: str = Field(default="ascendc", max_length=40)
     package: str = Field(default="cann_bench", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
     auto_sync: bool = True
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from piton.catalog.source import MAX_INT_BITS
 from piton.core.dtype import DType
 from piton.core.operator import AttrType, AttrValue
 
@@ -70,6 +71,8 @@ def parse_cell(text: str) -> Any:
 
 def _literal(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
+        if isinstance(node.value, int) and node.value.bit_length() > MAX_INT_BITS:
+            raise ValueError("a whole number beyond the range of float64")
         return node.value
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_literal(item) for item in node.elts]
@@ -141,12 +144,14 @@ def _to_list(kind: AttrType, value: object) -> AttrValue:
 
 
 def _to_int(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    number = to_number(value)
-    if not math.isfinite(number) or number != int(number):
-        raise ValueError("not a whole number")
-    return int(number)
+    if not isinstance(value, int) or isinstance(value, bool):
+        number = to_number(value)
+        if not math.isfinite(number) or number != int(number):
+            raise ValueError("not a whole number")
+        value = int(number)
+    if not -(2**63) <= value < 2**63:
+        raise ValueError("beyond the range of int64")
+    return value
 
 
 def _to_bool(value: object) -> bool:

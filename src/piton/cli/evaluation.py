@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -17,6 +18,7 @@ from rich.console import Console
 from piton.cli.live import LiveView
 from piton.core.errors import UsageError
 from piton.core.report import Report
+from piton.core.timeline import MOST_BLOCKS, TimelineRequest
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
 from piton.core.visible import visible
 from piton.evaluate.failures import FOLDER as FAILURES
@@ -24,6 +26,7 @@ from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import check_request, evaluate
 from piton.evaluate.policy import Bounds, EvaluationRequest, PrecisionProfile
+from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
 from piton.report.json_file import report_text, write_report, write_text
@@ -46,6 +49,8 @@ class EvaluationOptions:
     max_elements: int | None
     is_fast: bool
     keeps_failures: bool
+    traces: bool
+    trace_cores: str
     jobs: int
     out: str
     is_trusted: bool
@@ -85,6 +90,8 @@ def _run(options: EvaluationOptions, run_dir: Path) -> int:
     console.print(f"report: {run_dir / REPORT} and {run_dir / HTML}", soft_wrap=True, highlight=False)
     if (run_dir / FAILURES).is_dir():
         console.print(f"failures: {run_dir / FAILURES}, each with tensors and rerun.sh", soft_wrap=True, highlight=False)
+    if (run_dir / TRACES).is_dir():
+        console.print(f"timelines: {run_dir / TRACES}, for Perfetto or MindStudio Insight (docs/timeline.md)", soft_wrap=True, highlight=False)
     status = exit_status(report)
     if status == _INTERRUPTED:
         say_stopped(console, run_dir)
@@ -150,7 +157,7 @@ def _clear(run_dir: Path) -> None:
     check_unused(run_dir / JOURNAL)
     for name in (JOURNAL, REPORT, HTML):
         (run_dir / name).unlink(missing_ok=True)
-    for name in ("submission", "build", "baseline", FAILURES):
+    for name in ("submission", "build", "baseline", FAILURES, TRACES):
         shutil.rmtree(run_dir / name, ignore_errors=True)
 
 
@@ -174,6 +181,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         max_elements=options.max_elements,
         is_fast=options.is_fast,
         keeps_failures=options.keeps_failures,
+        timelines=timeline_request(options.trace_cores) if options.traces or options.trace_cores else None,
         jobs=options.jobs,
         seed=options.seed,
         trials=options.trials,
@@ -183,6 +191,20 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         is_resumed=options.is_resumed,
         bounds=Bounds(host_deadline_s=options.host_deadline_s),
     )
+
+
+def timeline_request(cores: str) -> TimelineRequest:
+    """Blocks to record from `0,5,40-47`; empty leaves the choice to the engine. Raises UsageError for anything else."""
+    blocks: set[int] = set()
+    for part in cores.split(",") if cores else ():
+        match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
+            raise UsageError(f"--trace-cores can't be read at {part!r}", expected="numbers of blocks such as 0,5,40-47", action="check --trace-cores")
+        blocks.update(range(first, last + 1))
+    if len(blocks) > MOST_BLOCKS:
+        raise UsageError("--trace-cores names too many blocks", expected=f"at most {MOST_BLOCKS}", found=str(len(blocks)), action="name fewer")
+    return TimelineRequest(blocks=tuple(sorted(blocks)))
 
 
 def _profile(name: str) -> PrecisionProfile:

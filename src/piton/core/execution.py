@@ -11,6 +11,7 @@ from piton.core.dtype import DType
 from piton.core.finding import Finding
 from piton.core.measurement import Measurement
 from piton.core.operator import AttrValue, Frozen
+from piton.core.timeline import LaunchTimeline, TimelineRequest
 from piton.core.verdict import Outcome
 
 PIPES = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
@@ -48,6 +49,8 @@ class CaseCall:
     """Skip data and checks and keep the trace; for trusted kernels whose control flow does not depend on data."""
     copy_allowance_bytes: int = 4096
     """Bytes that may cross between host and device inside the call, for metadata (D2)."""
+    timeline: TimelineRequest | None = None
+    """Record timelines of the launches; nothing else of the call depends on it."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ class Execution:
     copies: CopyLog = field(default_factory=CopyLog)
     time: Measurement | None = None
     findings: tuple[Finding, ...] = ()
-    timeline: bytes = b""
-    """Reserved for the Chrome-trace of the launches; empty unless asked for."""
+    timelines: tuple[LaunchTimeline, ...] = ()
+    """Of the first launches that were not cut; empty unless asked for."""
 
 
 class Diagnostic(Frozen):

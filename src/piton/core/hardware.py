@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from piton.core.canonical import digest
@@ -32,6 +34,17 @@ class Peaks(Frozen):
     """No case is said to need less than this."""
 
 
+class ChipFigures(Frozen):
+    """What a reader of a report needs of the chip: core counts to make shares of cycle sums, and the peaks behind T_HW to draw roofs."""
+
+    clock_hz: float = Field(gt=0)
+    cores_aic: int
+    cores_aiv: int
+    block: Literal["silicon", "convention"]
+    """Which block of the hardware file `peaks` is."""
+    peaks: Peaks
+
+
 class Hardware(Frozen):
     """One chip: identity, capacities, the two peak blocks, and the flat table that the simulator obeys."""
 
@@ -48,6 +61,11 @@ class Hardware(Frozen):
     silicon: Peaks
     simulation: dict[str, Figure] = Field(default_factory=dict)
     """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
+
+    def figures(self, block: Literal["silicon", "convention"]) -> ChipFigures:
+        """The part that reports keep, with the peaks of `block`."""
+        peaks = self.silicon if block == "silicon" else self.convention
+        return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks)
 
     def digest(self) -> str:
         """Identity of every figure (sources included)."""

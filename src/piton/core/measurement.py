@@ -52,6 +52,19 @@ class AnchorKind(str, Enum):
     T_BASELINE = "t_baseline"
 
 
+class WorkFigures(Frozen):
+    """What one call has to do at least, as the work formula behind a T_HW counts it."""
+
+    read_bytes: int = Field(ge=0)
+    """Compulsory reads from global memory."""
+    write_bytes: int = Field(ge=0)
+    """Compulsory writes to global memory."""
+    cube_flops: dict[str, float] = Field(default_factory=dict)
+    """Operations of the cube unit by operand dtype, a multiply-add being two."""
+    vector_lanes: dict[str, float] = Field(default_factory=dict)
+    """Lane-instructions of the vector unit by dtype: elements times instructions per element."""
+
+
 class Anchor(Frozen):
     """T_HW or T_baseline of one case on one hardware."""
 
@@ -64,3 +77,5 @@ class Anchor(Frozen):
     """For T_HW: the unit whose time is the maximum (vector, cube, mte2, mte3, mte1, fixp, floor)."""
     unit_times_us: dict[str, float] = Field(default_factory=dict)
     """For T_HW: the time each unit would need by itself."""
+    work: WorkFigures | None = None
+    """For T_HW: what the formula counted; None for a quoted value, and in files from before it was kept."""

@@ -11,6 +11,7 @@ from piton.core.case import Case, SizeClass
 from piton.core.dtype import DType
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
+from piton.core.hardware import ChipFigures
 from piton.core.measurement import Anchor, Measurement
 from piton.core.operator import Frozen
 from piton.core.score import HapScore, ScoreProfile
@@ -135,6 +136,8 @@ class Report(Frozen):
     target: str
     hardware: str
     hardware_digest: str
+    chip: ChipFigures | None = None
+    """Figures of the hardware file that renderings use; None in files from before they were kept."""
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
     seed: int
@@ -155,20 +158,19 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, reasons of waits), so that it still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
-        for item in operators:
-            for case in item["cases"]:
-                case.pop("wall_s")
-                if not case["second_checks"]:
-                    case.pop("second_checks")
-                for launch in case["launches"]:
-                    _drop_absent(launch)
-        if self.trials == 1:
-            data.pop("trials")
+        for case in (case for item in operators for case in item["cases"]):
+            case.pop("wall_s")
+            _drop_absent(case, second_checks=())
+            for launch in case["launches"]:
+                _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
+            for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
+                _drop_absent(anchor, work=None)
+        _drop_absent(data, trials=1, chip=None)
         return data
 
     def canonical_digest(self) -> str:
@@ -176,8 +178,8 @@ class Report(Frozen):
         return digest(self.canonical_result())
 
 
-def _drop_absent(launch: dict[str, object]) -> None:
-    """Remove the fields that records of launches did not always have."""
-    for name, absent in (("cores", 0), ("wait_cycles", {}), ("lost_cycles", {}), ("hbm_bytes", None)):
-        if launch[name] == absent:
-            launch.pop(name)
+def _drop_absent(record: dict[str, object], **absent: object) -> None:
+    """Remove the fields that records did not always have, where they hold what stands for their absence."""
+    for name, value in absent.items():
+        if record[name] == value:
+            record.pop(name)

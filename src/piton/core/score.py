@@ -75,11 +75,12 @@ def operator_score(cases: list[CasePoints], profile: ScoreProfile, is_compiled: 
     verdicts = {case.verdict for case in cases}
     if not is_compiled or verdicts & {Verdict.REJECTED, Verdict.TAMPERED}:
         return 0.0
-    credit = sum(_case_credit(case, profile) for case in cases)
+    credit = sum(case_credit(case, profile) for case in cases)
     return 100.0 * (WEIGHT_COMPILED + credit / len(cases))
 
 
-def _case_credit(case: CasePoints, profile: ScoreProfile) -> float:
+def case_credit(case: CasePoints, profile: ScoreProfile) -> float:
+    """What one case brings into the mean over its operator's cases: 0 to 0.8."""
     if not is_correct(case.verdict, profile):
         return 0.0
     has_speed = case.hap is not None and case.verdict is Verdict.PASSED

@@ -20,6 +20,7 @@ from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
 from piton.evaluate.execute import unrun_case
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.selection import Selection
+from piton.evaluate.timing import peaks_block
 from piton.report.rescore import score_report
 
 Results = Mapping[tuple[str, str], CaseResult]
@@ -54,6 +55,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         target=target.name,
         hardware=target.hardware.name,
         hardware_digest=target.hardware.digest(),
+        chip=target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
         seed=request.seed,

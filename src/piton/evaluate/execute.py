@@ -28,6 +28,7 @@ from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
 from piton.evaluate.timing import AnchorBook, CaseAnchors
+from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
 from piton.report.rescore import score_case
 
@@ -57,6 +58,8 @@ class Evaluation:
     """Takes a finished case (journal, events)."""
     failures: FailureKeeper | None = None
     """Writes reproducers of failed cases; None when none are asked for."""
+    traces: TraceKeeper | None = None
+    """Writes timelines; None when none are asked for."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class TrialResult:
     """What one trial of a case found."""
 
     execution: Execution
-    """Without its outputs: they are large, and a second trial needs the room."""
+    """Without its outputs and timelines: they are large, and a second trial needs the room."""
     checks: tuple[OutputCheck, ...]
     outcomes: tuple[Outcome, ...]
 
@@ -137,11 +140,15 @@ class CaseLane:
     def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
         shared = self._shared
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
-            execution = self._open(task).call(case_call(task, trial.data, anchors, shared))
+            traces = shared.traces if trial.number == FIRST else None
+            call = case_call(task, trial.data, anchors, shared)
+            execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
+            if traces is not None:
+                traces.keep(task.operator.name, task.case, execution.timelines)
             checks, failures = _check(task, trial, execution, shared)
             if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
                 shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-        return TrialResult(replace(execution, outputs=()), tuple(checks), (*execution.outcomes, *failures))
+        return TrialResult(replace(execution, outputs=(), timelines=()), tuple(checks), (*execution.outcomes, *failures))
 
     def _void(self, task: CaseTask, reason: str) -> CaseResult:
         self._close_session()  # whatever state it is in, the next case must not see it

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import piton
@@ -36,6 +37,7 @@ from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, 
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.selection import select
 from piton.evaluate.timing import AnchorBook
+from piton.evaluate.traces import TraceKeeper
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -68,10 +70,10 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
         prepare_target(place)
         builds = build_all(place, subject)
-        failures = make_keeper(place, subject, builds)
-        tasks, finished = plan(subject, builds, journal, failures)
+        extras = make_extras(place, subject, builds)
+        tasks, finished = plan(subject, builds, journal, extras)
         place.events(announce(subject, tasks, finished))
-        finished |= run_tasks(place, subject, journal, tasks, failures)
+        finished |= run_tasks(place, subject, journal, tasks, extras)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     return assemble_report(subject, builds, finished, environment)
 
@@ -144,10 +146,29 @@ def build_all(place: Workplace, subject: Subject) -> dict[str, Build]:
     return {member.operator.name: build_operator(place, submission, member.operator, refusals) for member in subject.selection.members}
 
 
-def make_keeper(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> FailureKeeper | None:
-    """The keeper of reproducers, with those of failed builds written already; None when none are asked for."""
-    if not subject.request.keeps_failures:
-        return None
+@dataclass(frozen=True)
+class Extras:
+    """Writers of what a run leaves beside its report; None where it is not asked for."""
+
+    failures: FailureKeeper | None
+    traces: TraceKeeper | None
+
+    def lack(self, done: CaseResult) -> bool:
+        """True when one of them misses something of a finished case."""
+        return (self.failures is not None and self.failures.lacks(done)) or (self.traces is not None and self.traces.lacks(done))
+
+
+def make_extras(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> Extras:
+    """What the request asks for."""
+    failures = keep_failed_builds(place, subject, builds) if subject.request.keeps_failures else None
+    wanted = subject.request.timelines
+    about = {"piton": piton.__version__, "submission": submission_name(subject.submission, subject.request), "target": subject.target.name}
+    about["time"] = subject.target.provenance.value
+    return Extras(failures, None if wanted is None else TraceKeeper(place.run_dir, wanted, about, place.events))
+
+
+def keep_failed_builds(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> FailureKeeper:
+    """The keeper of reproducers, with those of failed builds written already."""
     failures = FailureKeeper(place.run_dir, subject.request, subject.submission, place.events)
     for build in builds.values():
         if build.outcome is not None:
@@ -155,10 +176,10 @@ def make_keeper(place: Workplace, subject: Subject, builds: Mapping[str, Build])
     return failures
 
 
-def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, failures: FailureKeeper | None) -> tuple[list[CaseTask], Finished]:
+def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras: Extras) -> tuple[list[CaseTask], Finished]:
     """Split the selected cases of built operators into those to run and those that the journal already has.
 
-    A failed case whose reproducer is asked for and not there runs again: its outputs are in no journal.
+    A case whose reproducer or timeline is asked for and not there runs again: they are in no journal.
     """
     finished: Finished = {}
     tasks: list[CaseTask] = []
@@ -168,7 +189,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, failur
             continue
         key = digest([build.key, operator.name, case.digest()])
         done = journal.find(key)
-        if done is not None and (failures is None or not failures.lacks(done)):
+        if done is not None and not extras.lack(done):
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
@@ -187,7 +208,7 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
     )
 
 
-def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], failures: FailureKeeper | None) -> Finished:
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
     def keep(task: CaseTask, result: CaseResult) -> None:
@@ -195,7 +216,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         place.events(CaseFinished(result))
 
     with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
-        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, failures)
+        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
         results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:

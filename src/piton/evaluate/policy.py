@@ -8,6 +8,7 @@ from pydantic import Field
 
 from piton.core.canonical import digest
 from piton.core.operator import Frozen
+from piton.core.timeline import TimelineRequest
 
 PrecisionProfile = Literal["strict", "cann-bench"]
 
@@ -61,6 +62,8 @@ class EvaluationRequest(Frozen):
     """Only the three telling cases of each operator, out of those that the other filters left (`evaluate.telling`)."""
     keeps_failures: bool = False
     """Write a reproducer of every failed case to the run folder (`evaluate.failures`)."""
+    timelines: TimelineRequest | None = None
+    """Write timelines of the launches of every case to the run folder (`evaluate.traces`); no result depends on it."""
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""

@@ -30,6 +30,11 @@ class CaseAnchors:
     t_baseline: Anchor | None
 
 
+def peaks_block(profile: ScoreProfile) -> Literal["silicon", "convention"]:
+    """The block of the hardware file whose peaks T_HW of this profile is made of (D4)."""
+    return "silicon" if profile is ScoreProfile.SIM else "convention"
+
+
 class AnchorBook:
     """Answers for one hardware, suite and score profile."""
 
@@ -44,10 +49,9 @@ class AnchorBook:
 
     def of(self, operator: Operator, case: Case) -> CaseAnchors:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
-        block: Literal["silicon", "convention"] = "silicon" if self._profile is ScoreProfile.SIM else "convention"
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
         filled = case.model_copy(update={"attributes": all_attributes(operator, case)})  # work formulas read every attribute
-        roof = t_hw(operator, filled, self._hardware, block) or quoted.t_hw
+        roof = t_hw(operator, filled, self._hardware, peaks_block(self._profile)) or quoted.t_hw
         simulated = self._baselines.anchor(operator, case) if self._baselines else None
         return CaseAnchors(roof, choose_baseline(simulated=simulated, modelled=None, quoted=quoted.t_baseline, profile=self._profile))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
-from piton.report.rows import Columns, bottlenecks, columns, failures, findings, headers, listed, row, score_text, trials_text
+from piton.report.failures import failures, other_text
+from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, points_text, row, score_text, trials_text
 
 
 def markdown_text(report: Report) -> str:
@@ -25,7 +26,7 @@ def markdown_text(report: Report) -> str:
         "",
     ]
     for item in report.operators:
-        lines += [*_operator(item, found), ""]
+        lines += [*_operator(item, report, found), ""]
     lines += [f"- finding: {_safe(finding.message)}" for finding in report.findings]
     lines += [f"Result digest `{report.result_digest}`."]
     return "\n".join(lines) + "\n"
@@ -36,22 +37,26 @@ def _summary(item: OperatorResult) -> str:
     return f"| {item.operator} | {'yes' if item.compiled else 'no'} | {passed} of {len(item.cases)} | {score_text(item.score)} |"
 
 
-def _operator(item: OperatorResult, found: Columns) -> Iterator[str]:
+def _operator(item: OperatorResult, report: Report, found: Columns) -> Iterator[str]:
     head = headers(found)
-    yield f"## {item.operator}"
+    yield f"## {_safe(item.operator)}"
     yield ""
-    yield f"| case | size | verdict | {head.t_cand} | {head.t_baseline} | {head.t_hw} | HAP | limits: roof / kernel |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for line in (row(case, found) for case in listed(item)):
-        yield f"| {line.case_id} | {line.size} | {line.verdict} | {line.t_cand} | {line.t_baseline} | {line.t_hw} | {line.hap} | {line.limits} |"
+    yield f"| case | first input | size | verdict | {head.t_cand} | {head.t_baseline} | {head.t_hw} | T_cand / T_HW | HAP | points | limits: roof / kernel |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    for case in listed(item):
+        line, points = row(case, found), points_text(case, item, report.score_profile)
+        times = f"{line.t_cand} | {line.t_baseline} | {line.t_hw} | {line.ratio} | {line.hap} | {points}"
+        yield f"| {_safe(line.case_id)} | {line.inputs} | {line.size} | {line.verdict} | {times} | {line.limits} |"
     yield ""
     for failure in failures(item):
-        parts = [failure.title, failure.place, failure.message, failure.numbers, *failure.worst]
-        yield f"- case {failure.case_id}: " + _safe("; ".join(part for part in parts if part))
+        numbers = ", ".join(f"{name} {value}" for name, value in failure.numbers)
+        parts = [failure.title, str(failure.outcome.place), failure.message, numbers, *(f"case {line.case_id} {line.text}" for line in failure.worst[:6])]
+        yield f"- {_safe(failure.subject)}: " + _safe("; ".join(part for part in parts if part))
+        yield from (f"  - also {_safe(other_text(other))}" for other in failure.others)
     for case_id, sentence in bottlenecks(item):
-        yield f"- case {case_id}: {_safe(sentence)}"
-    for cases, text in findings(item):
-        yield f"- finding ({cases}): {_safe(text)}"
+        yield f"- case {_safe(case_id)}: {_safe(sentence)}"
+    for group in findings(item):
+        yield f"- finding ({_safe(group.subject)}): {_safe(group.text)}"
 
 
 def _safe(text: str) -> str:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
-from piton.core.report import CaseResult, OperatorResult, OutputCheck, Report
-from piton.core.verdict import LEFT_OUT, PASSED, Cause, Outcome, Place, Verdict
+from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.score import CasePoints, ScoreProfile, case_credit
+from piton.core.verdict import LEFT_OUT, Cause, Place, Verdict
 from piton.report.bottleneck import bottleneck
+from piton.report.failures import cases_text, outcome_text
+from piton.report.rescore import is_finished
 
 NONE = "–"
 
@@ -36,6 +39,10 @@ class Row:
     hap: str
     limits: str
     """Unit that limits T_HW / pipe that was busiest in the submission's launches."""
+    inputs: str
+    """Dtype and shape of the first input, and how many more there are."""
+    ratio: str
+    """T_cand / T_HW."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +55,23 @@ class Headers:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why one case did not pass, in full."""
+class FindingGroup:
+    """Findings of one kind at one place, with the words of the first."""
 
-    case_id: str
-    title: str
-    """Verdict and cause."""
-    place: str
+    case_ids: tuple[str, ...]
+    kind: FindingKind
     message: str
-    numbers: str
-    others: tuple[str, ...]
-    worst: tuple[str, ...]
-    """The worst positions of wrong outputs."""
+    place: Place
+
+    @property
+    def subject(self) -> str:
+        """The cases."""
+        return cases_text(self.case_ids)
+
+    @property
+    def text(self) -> str:
+        """Kind, message and place."""
+        return f"{self.kind.value}: {self.message}" + (f" ({self.place})" if str(self.place) else "")
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,8 @@ def row(case: CaseResult, found: Columns) -> Row:
         t_hw=_cell(_roof(case), found.t_hw),
         hap=_hap(case),
         limits=_limits(case),
+        inputs=inputs_text(case),
+        ratio=_ratio(case),
     )
 
 
@@ -104,9 +118,11 @@ def verdict_text(case: CaseResult) -> str:
     return outcome_text(case.outcome)
 
 
-def outcome_text(found: Outcome) -> str:
-    """`verdict: cause`, or just `passed`."""
-    return found.verdict.value if found.cause is Cause.NONE else f"{found.verdict.value}: {found.cause.value}"
+def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
+    """(case, sentence) about where the time went, for the `most` cases that are furthest from T_HW, in the suite's order."""
+    known = [(case, found) for case in listed(item) if (found := bottleneck(case)) is not None]
+    furthest = sorted(known, key=lambda pair: -(pair[1].over_t_hw or 0.0))[:most]
+    return [(case.case.id, found.sentence) for case, found in known if (case, found) in furthest]
 
 
 def score_text(score: float | None) -> str:
@@ -117,13 +133,6 @@ def score_text(score: float | None) -> str:
 def trials_text(report: Report) -> str:
     """What follows the options of a report whose cases had to pass twice."""
     return ", two trials" if report.trials > 1 else ""
-
-
-def failures(item: OperatorResult) -> list[Failure]:
-    """Failed and void cases of one operator, each with cause, place, numbers and message; a failed build stands for all its cases."""
-    if not item.compiled:
-        return [_failure("build", item.build_outcome, (), ())]
-    return [_case_failure(case) for case in item.cases if case.void or _is_failure(case)]
 
 
 def listed(item: OperatorResult) -> list[CaseResult]:
@@ -140,63 +149,13 @@ def summary(item: OperatorResult) -> str:
     return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
 
 
-def findings(item: OperatorResult) -> list[tuple[str, str]]:
-    """Findings of one operator as (cases, text); those of one kind at one place are one line with the words of the first."""
-    grouped: dict[tuple[FindingKind, Place], list[tuple[str, str]]] = {}
+def findings(item: OperatorResult) -> list[FindingGroup]:
+    """Findings of one operator; those of one kind at one place are one entry."""
+    grouped: dict[tuple[FindingKind, Place], list[tuple[CaseResult, str]]] = {}
     for case in item.cases:
         for finding in case.findings:
-            grouped.setdefault((finding.kind, finding.place), []).append((case.case.id, finding.message))
-    return [(_cases(found), _finding_text(kind, place, found)) for (kind, place), found in grouped.items()]
-
-
-def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
-    """(case, sentence) about where the time went, for the `most` cases that are furthest from T_HW, in the suite's order."""
-    known = [(case, found) for case in listed(item) if (found := bottleneck(case)) is not None]
-    furthest = sorted(known, key=lambda pair: -(pair[1].over_t_hw or 0.0))[:most]
-    return [(case.case.id, found.sentence) for case, found in known if (case, found) in furthest]
-
-
-def _cases(found: Sequence[tuple[str, str]]) -> str:
-    ids = list(dict.fromkeys(case_id for case_id, _ in found))
-    return f"case {ids[0]}" if len(ids) == 1 else f"{len(ids)} cases, first {ids[0]}"
-
-
-def _finding_text(kind: FindingKind, place: Place, found: Sequence[tuple[str, str]]) -> str:
-    return f"{kind.value}: {found[0][1]}" + (f" ({place})" if str(place) else "")
-
-
-def _is_failure(case: CaseResult) -> bool:
-    return case.outcome.verdict is not Verdict.PASSED and case.outcome.cause not in LEFT_OUT
-
-
-def _case_failure(case: CaseResult) -> Failure:
-    if case.void:
-        return Failure(case.case.id, "void: could not be evaluated", "", case.void, "", (), ())
-    return _failure(case.case.id, case.outcome, case.others, (*case.checks, *case.second_checks))
-
-
-def _failure(case_id: str, found: Outcome, others: Sequence[Outcome], checks: Sequence[OutputCheck]) -> Failure:
-    numbers = ", ".join(f"{name} {_number(value)}" for name, value in found.numbers.items())
-    also = tuple(" ".join(part for part in (outcome_text(item), str(item.place), _brief(item)) if part) for item in others)
-    return Failure(case_id, outcome_text(found), str(found.place), _brief(found), numbers, also, tuple(_worst(checks)))
-
-
-def _brief(found: Outcome) -> str:
-    """The message with `line 7` for places in the file that the outcome's own place names beside it."""
-    return found.message.replace(f"{found.place.file}:", "line ") if found.place.file else found.message
-
-
-def _worst(checks: Sequence[OutputCheck]) -> list[str]:
-    return [
-        f"{check.name}{list(item.index)}: got {item.got:.9g}, expected {item.expected:.9g}, relative error {item.relative_error:.3g}"
-        for check in checks
-        if check.outcome != PASSED
-        for item in check.worst[:3]
-    ]
-
-
-def _number(value: float | int | str) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+            grouped.setdefault((finding.kind, finding.place), []).append((case, finding.message))
+    return [FindingGroup(tuple(dict.fromkeys(case.case.id for case, _ in found)), kind, found[0][1], place) for (kind, place), found in grouped.items()]
 
 
 def _candidate(case: CaseResult) -> Quantity | None:
@@ -230,6 +189,35 @@ def _hap(case: CaseResult) -> str:
     if case.hap is None:
         return NONE
     return f"{case.hap.ranked:.3f}" + (" !" if case.hap.is_below_t_hw else "")
+
+
+def inputs_text(case: CaseResult) -> str:
+    """`float16 1024×1024`, with the number of further inputs."""
+    tensors = case.case.inputs
+    if not tensors:
+        return NONE
+    shape = "×".join(map(str, tensors[0].shape)) or "scalar"
+    return f"{tensors[0].dtype.value} {shape}" + (f" and {len(tensors) - 1} more" if len(tensors) > 1 else "")
+
+
+def points_text(case: CaseResult, item: OperatorResult, profile: ScoreProfile) -> str:
+    """What the case adds to the score of its operator, or a dash for one that was not evaluated."""
+    if not is_finished(case):
+        return NONE
+    if item.score == 0:
+        return "0.00"
+    credit = case_credit(CasePoints(verdict=case.outcome.verdict, hap=case.hap.ranked if case.hap else None), profile)
+    return f"{100 * credit / len(item.cases):.2f}"
+
+
+def mean_hap(cases: Sequence[CaseResult]) -> float | None:
+    """Mean of the ranked HAP over the cases that have one."""
+    values = [case.hap.ranked for case in cases if case.hap]
+    return sum(values) / len(values) if values else None
+
+
+def _ratio(case: CaseResult) -> str:
+    return f"{case.time.value / case.t_hw.value_us:.2f}" if case.time and case.t_hw else NONE
 
 
 def _limits(case: CaseResult) -> str:

@@ -1,28 +1,64 @@
-"""The report as people read it in a terminal."""
+"""The report as people read it in a terminal: one table per operator, failures told once each, and a closing table that says it all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from piton.core.report import OperatorResult, Report
+from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.report.rows import Columns, Failure, bottlenecks, columns, failures, findings, headers, listed, row, score_text, summary, trials_text
+from piton.report import rows
+from piton.report.failures import Failure, failures, is_failure, other_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
+WIDE = 120
+"""From this width on there is room for the inputs and a sentence about what limits each case."""
+_OTHERS, _WORST, _DIAGNOSTICS = 3, 6, 5
+"""What is shown of one failure or build; the page has more, report.json all of it."""
+_METER = 10
+MANY_CASES = 200
+"""With more cases, operators that passed have no table: the closing one says enough, and the page has the rest."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What all tables of one rendering share."""
+
+    report: Report
+    found: rows.Columns
+    is_wide: bool
+
+    def has_table(self, item: OperatorResult) -> bool:
+        """True for an operator whose cases are listed."""
+        cases = sum(len(other.cases) for other in self.report.operators)
+        return cases <= MANY_CASES or any(is_failure(case) for case in item.cases)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A report as a rich renderable, which takes the width there is."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Everything a developer wants to see after a run."""
+        form = _Form(self.report, rows.columns(self.report), options.max_width >= WIDE)
+        for item in self.report.operators:
+            yield from _operator(item, form)
+        yield from _closing(self.report)
 
 
 def render_terminal(report: Report) -> RenderableType:
     """Everything a developer wants to see after a run."""
-    found = columns(report)
-    parts = [part for item in report.operators for part in _operator(item, found)]
-    return Group(*parts, *_closing(report))
+    return Group(Summary(report))
 
 
 def terminal_text(report: Report, width: int = WIDTH) -> str:
@@ -33,54 +69,93 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     return capture.get()
 
 
-def _operator(item: OperatorResult, found: Columns) -> Iterator[RenderableType]:
-    if item.compiled:
-        yield _table(item, found)
-    else:
+def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
+    if item.compiled and form.has_table(item):
+        yield _table(item, form)
+    elif not item.compiled:
         yield Text(f"{item.operator}: not built", style="bold red")
     for failure in failures(item):
         yield _failure(failure)
-    for diagnostic in item.diagnostics[:5]:
+    for diagnostic in item.diagnostics[:_DIAGNOSTICS]:
         yield Text(visible(f"    {diagnostic.file}:{diagnostic.line}: {diagnostic.severity}: {diagnostic.message}"), style="dim")
-    for case_id, sentence in bottlenecks(item):
+    for case_id, sentence in rows.bottlenecks(item):
         yield Text(f"  case {case_id}: {sentence}", style="cyan")
-    for cases, text in findings(item):
-        yield Text(f"  finding ({cases}) {visible(text)}", style="yellow")
-    yield Text(f"{item.operator}: {summary(item)}\n", style="bold")
+    for group in rows.findings(item):
+        yield Text(f"  finding ({group.subject}) {visible(group.text)}", style="yellow")
+    yield Text(f"{item.operator}: {rows.summary(item)}\n", style="bold")
 
 
-def _table(item: OperatorResult, found: Columns) -> Table:
-    head = headers(found)
+def _table(item: OperatorResult, form: _Form) -> Table:
+    found, is_wide = form.found, form.is_wide
+    cases = rows.listed(item)
     table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("case", justify="right")
-    table.add_column("size")
-    lines = [row(case, found) for case in listed(item)]
-    words = [word for line in lines for word in line.verdict.split()]
-    table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
-    for name in (head.t_cand, head.t_baseline, head.t_hw, "HAP"):
-        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
-    table.add_column("limit of\nroof/kernel")
-    for line in lines:
-        style = "green" if line.is_good else "red"
-        table.add_row(line.case_id, line.size, Text(line.verdict, style=style), line.t_cand, line.t_baseline, line.t_hw, line.hap, line.limits)
+    _columns(table, cases, rows.headers(found), is_wide)
+    for case in cases:
+        line = rows.row(case, found)
+        verdict = Text(line.verdict, style="green" if line.is_good else "red")
+        start = (line.case_id, *((line.inputs,) if is_wide else ()), line.size, verdict)
+        times = (line.t_cand, line.t_baseline, line.t_hw, *((line.ratio,) if is_wide else ()))
+        table.add_row(*start, *times, line.hap, rows.points_text(case, item, form.report.score_profile), line.limits)
     return table
 
 
+def _columns(table: Table, cases: list[CaseResult], head: rows.Headers, is_wide: bool) -> None:
+    table.add_column("case", justify="right")
+    if is_wide:
+        table.add_column("first input", max_width=34, overflow="fold")
+    table.add_column("size")
+    words = [word for case in cases for word in rows.verdict_text(case).split()]
+    table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
+    for name in (head.t_cand, head.t_baseline, head.t_hw):
+        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
+    for name in (*(("T_cand\n/ T_HW",) if is_wide else ()), "HAP", "points"):
+        table.add_column(name, justify="right")
+    table.add_column("limit of\nroof/kernel")
+
+
 def _failure(failure: Failure) -> Text:
-    lines = [f"  case {failure.case_id}: {failure.title}" + (f" at {failure.place}" if failure.place else "")]
-    lines += [f"    {text}" for text in (failure.message, failure.numbers) if text]
-    lines += [f"    {text}" for text in failure.worst]
-    lines += [f"    also {text}" for text in failure.others]
+    place = f" at {failure.outcome.place}" if str(failure.outcome.place) else ""
+    numbers = ", ".join(f"{name} {value}" for name, value in failure.numbers)
+    lines = [f"  {failure.subject}: {failure.title}{place}"]
+    lines += [f"    {text}" for text in (failure.message, numbers) if text]
+    lines += [f"    {_case(failure, item.case_id)}{item.text}" for item in failure.worst[:_WORST]]
+    lines += [f"    also {other_text(item)}" for item in failure.others[:_OTHERS]]
+    hidden = max(len(failure.others) - _OTHERS, 0) + failure.others_left_out
+    lines += [f"    and {hidden} more in report.json"] if hidden else []
     return Text(visible("\n".join(lines)), style="red")
 
 
+def _case(failure: Failure, case_id: str) -> str:
+    return f"case {case_id} " if len(failure.cases) > 1 else ""
+
+
 def _closing(report: Report) -> Iterator[RenderableType]:
+    if len(report.operators) > 1:
+        yield _operators(report)
     for finding in report.findings:
         yield Text(f"finding: {visible(finding.message)}", style="yellow")
-    levels = ", ".join(f"level {level}: {score_text(score)}" for level, score in report.level_scores.items())
+    levels = ", ".join(f"level {level}: {rows.score_text(score)}" for level, score in report.level_scores.items())
     name = visible(report.submission)
-    total = f"total {score_text(report.total_score)} ({levels})"
-    yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{trials_text(report)}")
+    total = f"total {rows.score_text(report.total_score)} ({levels}) of {100 * len(report.operators)}"
+    yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{rows.trials_text(report)}", style="bold")
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
+
+
+def _operators(report: Report) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("operator", "passed", "score", "", "mean HAP", "findings"):
+        table.add_column(name, justify="left" if name in ("operator", "") else "right")
+    for item in report.operators:
+        passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
+        mean = rows.mean_hap(item.cases)
+        style = "green" if passed == len(item.cases) else "red"
+        cells = (rows.score_text(item.score), _meter(item.score), rows.NONE if mean is None else f"{mean:.3f}", str(len(rows.findings(item))))
+        table.add_row(item.operator, Text(f"{passed} of {len(item.cases)}", style=style), *cells)
+    return table
+
+
+def _meter(score: float | None) -> str:
+    """A score as a bar of ten signs."""
+    return "#" * round((score or 0.0) / 100 * _METER)

@@ -23,13 +23,14 @@ from pydantic import Field, ValidationError
 from piton.core.canonical import digest
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError, FormatError
-from piton.core.execution import Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
+from piton.core.execution import PIPES, Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
 from piton.core.finding import Finding, FindingKind
 from piton.core.hardware import Figure, Hardware, Peaks
 from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Frozen, Operator
 from piton.core.protocols import Runner
 from piton.core.submission import Submission
+from piton.core.timeline import Arrow, BlockTimeline, Instruction, LaunchTimeline, Slice
 from piton.core.verdict import Cause, Place, outcome
 
 SCRIPT = "null.yaml"
@@ -209,6 +210,7 @@ def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
         launches=(_launch(scripted.time_us),),
         time=None if outcomes else Measurement(samples=(scripted.time_us,), provenance=Provenance.SIMULATED, method="scripted"),
         findings=findings,
+        timelines=(_timeline(scripted.time_us),) if call.timeline else (),
     )
 
 
@@ -234,6 +236,21 @@ def _launch(time_us: float) -> LaunchRecord:
     return LaunchRecord(
         kernel="scripted", blocks=1, cycles=cycles, time_us=time_us, instructions=1, busy_cycles=busy, stall_cycles={}, gm_read_bytes=0, gm_written_bytes=0
     )
+
+
+def _timeline(time_us: float) -> LaunchTimeline:
+    """Loads for a quarter of the time, a vector unit that waits for them and then works; one block."""
+    cycles = round(time_us * 1e-6 * _CLOCK_HZ)
+    loaded = cycles // 4
+    plain = Instruction("Copy", SCRIPT, 1, "work", "V", "", False, False, False, 0, 0, 0, (0, 0), 0, 0, 0, ())
+    slices = (
+        Slice(0, loaded, "mte2", "run", "", 0, None, 0, 0, 0),
+        Slice(0, loaded, "v", "wait", "flag_mte2", 1, PIPES.index("mte2"), 0, 0, 0),
+        Slice(loaded, cycles, "v", "run", "", 2, None, 0, 0, 0),
+    )
+    instructions = (plain._replace(name="DataCopy", pipe="MTE2"), plain._replace(name="WaitFlag", kind="wait_flag", flag="MTE2_V 0"), plain)
+    track = BlockTimeline(0, 0, cycles, len(instructions), 0, (0, 0), instructions, slices, (Arrow(0, 1, "MTE2_V 0"),), ())
+    return LaunchTimeline("scripted", 1, 1, "AIV", 1, cycles, _CLOCK_HZ, (track,), 1, ())
 
 
 def null_hardware() -> Hardware:

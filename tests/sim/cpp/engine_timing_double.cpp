@@ -41,7 +41,7 @@ TraceEntry cost_of(const ChipModel &, const vnpu_record &record, uint32_t repeat
 
 std::shared_ptr<MemoryState> cold_memory(const ChipModel &) { return std::make_shared<MemoryState>(); }
 
-LaunchTiming replay(const ChipModel &, const LaunchTrace &trace, MemoryState &) {
+LaunchTiming replay(const ChipModel &, const LaunchTrace &trace, MemoryState &, LaunchTimeline *) {
     last_trace = trace;
     LaunchTiming timing;
     for (const CoreTrace &core : trace.cores) {

@@ -16,6 +16,7 @@
  *   launch    replay the cores given since the last launch     repeat    the same cores once more
  *   cost      print the cycles of the last entry               cold      empty the L2        kind K    core kind of the launch
  *   copy BYTES   cycles of a device-to-device copy
+ *   record LIMIT   from here on each launch also prints its timeline, with at most LIMIT instructions (0: no more)
  */
 #include <cinttypes>
 #include <cstdio>
@@ -29,6 +30,8 @@
 namespace {
 
 using namespace vnpu;
+
+constexpr int kFlows = 5;  // of TrafficBin
 
 class Driver {
 public:
@@ -58,6 +61,8 @@ private:
             memory_ = cold_memory(*chip_);
         else if (name == "kind")
             words >> trace_.core_kind;
+        else if (name == "record")
+            recorded_ = static_cast<uint32_t>(number(words));
         else if (name == "copy")
             std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
         else
@@ -74,10 +79,51 @@ private:
     void launch() {
         is_launched_ = true;
         try {
-            print(replay(*chip_, trace_, *memory_));
+            LaunchTimeline timeline = recorded_ ? new_timeline() : LaunchTimeline();
+            print(replay(*chip_, trace_, *memory_, recorded_ ? &timeline : nullptr));
+            if (recorded_) print(timeline);
         } catch (const std::runtime_error &error) {
             std::printf("{\"error\": \"%s\"}\n", error.what());
         }
+    }
+
+    LaunchTimeline new_timeline() const {
+        LaunchTimeline timeline;
+        const std::vector<uint32_t> blocks = recorded_blocks({true, recorded_, {}}, static_cast<uint32_t>(trace_.cores.size()));
+        for (const uint32_t block : blocks) {
+            timeline.blocks.emplace_back();
+            timeline.blocks.back().block = block;
+            timeline.blocks.back().notes = Notebook(recorded_ / blocks.size());
+            for (uint32_t entry = 0; entry < trace_.cores[block].size(); ++entry) {
+                vnpu_record record = {};
+                record.line = entry + 1;
+                timeline.blocks.back().notes.keep(record);
+            }
+        }
+        return timeline;
+    }
+
+    // One line of JSON: blocks with [begin, end, line, pipe, kind, reason, cause] of their slices, [from, to] of their arrows; bytes moved per bin.
+    static void print(const LaunchTimeline &timeline) {
+        std::printf("{\"cycles\": %" PRIu64 ", \"bin\": %" PRIu64 ", \"blocks\": [", timeline.cycles, timeline.bin_cycles);
+        for (const BlockTimeline &block : timeline.blocks) print(block, &block == &timeline.blocks.front());
+        std::printf("], \"traffic\": [");
+        for (const TrafficBin &bin : timeline.traffic) print_list(&bin == &timeline.traffic.front() ? "" : ", ", bin.moved.data(), kFlows);
+        std::printf("]}\n");
+    }
+
+    static void print(const BlockTimeline &block, bool is_first) {
+        std::printf("%s{\"block\": %u, \"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"left_out\": %" PRIu64, is_first ? "" : ", ", block.block, block.begin,
+                    block.end, block.window.left_out());
+        std::printf(", \"gap\": [%" PRIu64 ", %" PRIu64 "], \"slices\": [", block.gap_begin, block.gap_end);
+        for (const Slice &slice : block.slices) {
+            const uint32_t line = slice.entry == kNothing ? 0 : block.records[slice.entry].line;
+            std::printf("%s[%" PRIu64 ", %" PRIu64 ", %u, %u, %u, %u, %u]", &slice == &block.slices.front() ? "" : ", ", slice.begin, slice.end, line,
+                        slice.pipe, static_cast<unsigned>(slice.kind), slice.reason, slice.cause);
+        }
+        std::printf("], \"arrows\": [");
+        for (const Arrow &arrow : block.arrows) std::printf("%s[%u, %u]", &arrow == &block.arrows.front() ? "" : ", ", arrow.from, arrow.to);
+        std::printf("]}");
     }
 
     static void print(const LaunchTiming &t) {
@@ -200,6 +246,7 @@ private:
     std::shared_ptr<MemoryState> memory_;
     LaunchTrace trace_;
     bool is_launched_ = false;
+    uint32_t recorded_ = 0;  // instructions kept of each launch
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/* What both plugins check of a tensor before they launch a kernel on it. */
+/* What the plugins check of a tensor before they launch a kernel on it. */
 #ifndef QUICKSTART_TORCH_ARGUMENTS_H
 #define QUICKSTART_TORCH_ARGUMENTS_H
 

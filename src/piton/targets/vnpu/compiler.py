@@ -122,7 +122,8 @@ class Workshop:
         with self._store.lock(step.key):
             found = self._store.find(kept)
             if found is not None:
-                return StepResult(str(found), is_cached=True)
+                said = self._store.find(f"{kept}.said")
+                return StepResult(str(found), said.read_text("utf-8") if said else "", is_cached=True)
             return self._run(step, kept)
 
     def lacks(self, steps: Sequence[Step]) -> bool:
@@ -163,9 +164,19 @@ class Workshop:
         output = result.stdout + result.stderr
         if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
             return StepResult("", output, is_timed_out=result.is_timed_out)
+        self._keep_words(place, output, kept)
         path = self._store.keep(made, kept)
         shutil.rmtree(place, ignore_errors=True)
         return StepResult(str(path), output)
+
+    def _keep_words(self, place: Path, output: str, kept: str) -> None:
+        """Warnings belong to the result: a build from the store shows them again. First, so that a kept result has them."""
+        if not output.strip():
+            return
+        said = place / "said"
+        said.unlink(missing_ok=True)  # the compiler may have left something of that name
+        said.write_text(output, "utf-8")
+        self._store.keep(said, f"{kept}.said")
 
     def _job(self, step: Step, place: Path, made: Path) -> ProcessJob:
         return ProcessJob(

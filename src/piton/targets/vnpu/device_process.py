@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
+from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.wire import Type
@@ -119,6 +120,19 @@ class DeviceProcess:
         live, start, size, is_host, is_mutable, undefined, unstored = _unpacked(wire.DESCRIPTION, body)
         return Description(bool(live), start, size, bool(is_host), bool(is_mutable), undefined, unstored)
 
+    def record(self, request: TimelineRequest | None) -> None:
+        """Whether the launches of the calls from here on are recorded."""
+        wanted = request or TimelineRequest()
+        blocks = wanted.blocks
+        self._ask(Type.RECORD, struct.pack(f"<BII{len(blocks)}I", request is not None, wanted.instructions, len(blocks), *blocks))
+
+    def timeline(self, number: int) -> bytes | None:
+        """The timeline of a launch of the call that ended last, counted from 0 among those that were not cut; None when it was not recorded."""
+        body = self._ask(Type.TIMELINE, struct.pack("<I", number))
+        if not body or body[0] > 1:
+            raise DeviceForgedError("a timeline that cannot be read")
+        return body[1:] if body[0] else None
+
     def is_asleep(self) -> bool:
         """True when the process waits for something instead of computing; a simulation, however slow, never does."""
         for _ in range(_STATE_SAMPLES):
@@ -138,7 +152,7 @@ class DeviceProcess:
         except wire.ChannelClosedError:
             pass  # its last words may still be waiting to be read
         answer, content = self._receive(timeout_s)
-        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE):
+        if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE, Type.TIMELINE):
             raise DeviceForgedError(f"a refusal of {kind.name.lower()}")
         if answer == Type.REFUSED:
             raise EvaluatorError("the device process refused a request", found=content[4:].decode(errors="replace"), where=kind.name.lower())

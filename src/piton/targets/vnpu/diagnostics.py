@@ -1,7 +1,8 @@
 """What a compiler or linker said, mapped to the user's file and line, and what became of the build.
 
 Problem: an error may lie in our headers (an unsupported element type) or name an API that the virtual NPU does not have; the reader wants their own line.
-Approach: g++'s plain output has one line per message, led by its place, and leads up to an error in a template with the places that asked for it. Rewritten
+Approach: g++'s plain output has one line per message, led by its place, and leads up to an error in a template, or to a warning in an inlined function, with
+the places that asked for it. Rewritten
 sources carry `#line` directives, so that places are paths inside the submission. Whether an API is missing is decided by the token at the error's place.
 Limits: messages are kept for people and never interpreted.
 """
@@ -19,6 +20,8 @@ from piton.targets.vnpu.api_names import API_NAMES, VENDOR_HEADERS
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:(?P<column>\d+):)?\s+(?P<severity>fatal error|error|warning|note):\s*(?P<text>.*)$")
 _CONTEXT = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s+(?:recursively )?required (?:from|by)\b")
+_INLINED = re.compile(r"^\s*inlined from .* at (?P<file>[^\s:][^:\n]*):(?P<line>\d+):")
+_ATTRIBUTE = re.compile(r"^call to .* declared with attribute warning: ")
 _UNDEFINED = re.compile(r"undefined reference to [`'](?P<symbol>[^'`]+)'")
 _ACL = re.compile(r"acl(?:[a-z]{2,4})?[A-Z]\w*|ACL_\w+")
 """Names of the vendor's runtime and library interfaces."""
@@ -44,7 +47,7 @@ def parse_compiler(text: str, is_user_file: Callable[[str], bool]) -> list[Messa
     messages: list[Message] = []
     asked: tuple[str, int] | None = None
     for line in text.splitlines():
-        context = _CONTEXT.match(line)
+        context = _CONTEXT.match(line) or _INLINED.match(line)
         if context and asked is None and is_user_file(context["file"]):
             asked = (context["file"], int(context["line"]))
         match = _MESSAGE.match(line)
@@ -57,7 +60,7 @@ def parse_compiler(text: str, is_user_file: Callable[[str], bool]) -> list[Messa
 
 def _message(match: re.Match[str], asked: tuple[str, int] | None, is_own: bool) -> Message:
     file, line = (match["file"], int(match["line"])) if is_own or asked is None else asked
-    diagnostic = Diagnostic(file=file, line=line, severity=_severity(match["severity"]), message=match["text"])
+    diagnostic = Diagnostic(file=file, line=line, severity=_severity(match["severity"]), message=_ATTRIBUTE.sub("", match["text"]))
     return Message(diagnostic, int(match["column"] or 0), is_own)
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from piton.core.errors import EvaluatorError
 from piton.core.execution import CaseCall, Execution, OutputBuffer, TensorArgument
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
+from piton.core.timeline import LaunchTimeline
 from piton.core.verdict import Cause, outcome
 from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
 from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
@@ -25,6 +27,7 @@ from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_name
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
 from piton.targets.vnpu.places import SourceFinder
+from piton.targets.vnpu.timeline_frame import MalformedTimelineError, RecordedLaunch, read_timeline
 
 _BUSY_S = 2.0
 """After the host's deadline: how long the device may take to finish what it is doing."""
@@ -73,6 +76,7 @@ class VnpuSession:
         self._places = SourceFinder(runner, plan.submission_root)
         self._device: DeviceProcess | None = None
         self._host: HostProcess | None = None
+        self._is_recording = False
 
     def call(self, call: CaseCall) -> Execution:
         """Run one case. The outputs' bytes are valid until the next call. Raises EvaluatorError when we could not evaluate."""
@@ -80,6 +84,7 @@ class VnpuSession:
         try:
             device, host = self._running()
             uploaded = self._upload(device, call)
+            self._record(device, call)
             device.begin_call(call.copy_allowance_bytes)
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
@@ -168,7 +173,26 @@ class VnpuSession:
             copies=log.copies(),
             time=None if outcomes else measured(log, self._plan.clock_hz),
             findings=tuple(findings_of(log, self._plan.submission_root)),
+            timelines=tuple(self._timelines(device, log)) if call.timeline else (),
         )
+
+    def _record(self, device: DeviceProcess, call: CaseCall) -> None:
+        if call.timeline is not None or self._is_recording:
+            device.record(call.timeline)
+        self._is_recording = call.timeline is not None
+
+    def _timelines(self, device: DeviceProcess, log: CallLog) -> Iterator[LaunchTimeline]:
+        """Of the launches that the device has recorded."""
+        plan, kernels = self._plan, [launch for launch in log.launches if not launch.is_copy]
+        for number, launch in enumerate(launch for launch in kernels if not launch.is_cut):
+            data = device.timeline(number)
+            if data is None:
+                return
+            known = RecordedLaunch(launch.kernel, number + 1, len(kernels), launch.blocks, int(plan.clock_hz), plan.submission_root)
+            try:
+                yield read_timeline(data, known)
+            except MalformedTimelineError as error:
+                raise DeviceForgedError(f"a timeline that cannot be read: {error}") from None
 
     def _judge(self, device: DeviceProcess, result: HostResult, uploaded: _Uploaded, call: CaseCall) -> list[Judged]:
         """Every returned value checked; for an operator that returns nothing, the inputs it updates."""

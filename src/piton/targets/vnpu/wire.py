@@ -8,7 +8,7 @@ import struct
 import time
 from enum import IntEnum
 
-VERSION = 3
+VERSION = 4
 MAX_BODY_BYTES = 1 << 26
 MAX_REPLY_BYTES = 1 << 22
 """Bound of a host process's reply; a list of a hundred outputs takes some KiB."""
@@ -33,6 +33,8 @@ class Type(IntEnum):
     BEGIN_CALL = 4
     END_CALL = 5
     DESCRIBE = 6
+    RECORD = 7
+    TIMELINE = 8
     READY = 64
     ANSWER = 65
     REFUSED = 66

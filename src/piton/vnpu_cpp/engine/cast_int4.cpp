@@ -93,7 +93,8 @@ void run_cast_int4(Core &core, const vnpu_record &given) {
     }
     footprint.settle(core, record);
     for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat)
-        each_lane(iterations, repeat, [&](uint32_t lane) { is_to_int4(record) ? narrow_lane(core, record, repeat, lane) : widen_lane(core, record, repeat, lane); });
+        each_lane(iterations, repeat,
+                  [&](uint32_t lane) { is_to_int4(record) ? narrow_lane(core, record, repeat, lane) : widen_lane(core, record, repeat, lane); });
     core.append(cost_of(core.launch.chip, record, iterations.repeats, iterations.active()));
 }
 

@@ -16,6 +16,11 @@ constexpr int kPoison = 0xff;
 // Program-order estimate of a copy's transfer, for the budget and GetSystemCycle only: 64 B per cycle, the order of the per-core rates of the chip tables.
 constexpr uint64_t kBudgetBytesPerCycle = 64;
 
+Notebook *notebook_of(Launch &launch, uint32_t index) {
+    BlockTimeline *recorded = launch.timeline ? launch.timeline->of(index) : nullptr;
+    return recorded ? &recorded->notes : nullptr;
+}
+
 }  // namespace
 
 uint32_t Places::index(const Place &place) {
@@ -29,7 +34,11 @@ Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemo
     : options(options_), chip(chip_), limits(limits_of(chip_)), memory(memory_), reporter(options_.max_diagnostics) {}
 
 Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
-    : launch(launch_), index(index_), ub(std::move(ub_)), budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
+    : launch(launch_),
+      index(index_),
+      ub(std::move(ub_)),
+      notes(notebook_of(launch_, index_)),
+      budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
     acquaintance.core = index;
     ub.resize(launch.limits.ub_bytes);
     std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
@@ -61,6 +70,7 @@ void Core::append(const TraceEntry &entry) {
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
     budget_left -= static_cast<int64_t>(entry.cycles + entry.issue_cycles + transfer);
     trace.push_back(entry);
+    if (notes && record) notes->keep(*record);
 }
 
 }  // namespace vnpu

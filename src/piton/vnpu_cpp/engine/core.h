@@ -56,8 +56,9 @@ struct Launch {
     uint64_t printed_bytes = 0;
     Place first_auto_sync;
     bool is_cut = false;
-    IntervalSet dirty;                  // GM bytes of scalar stores that still sit in some core's data cache
-    std::exception_ptr engine_failure;  // ours, not the kernel's: thrown again outside device code
+    IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
+    std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
+    std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
 };
 
 // The vector mask register and its mode.
@@ -116,18 +117,20 @@ struct Core {
     MaskState mask;
     AtomicState atomic;
     CompareRegister compared;
-    uint64_t reduced_sum = 0;            // bits of the last ReduceSum by count
-    BestOfRepeats best;                  // of the last maximum or minimum over repeats
-    uint64_t merged_counts = 0;          // elements that the last MrgSort took from its lists, 16 bits each
-    uint16_t addresses[2][16] = {};      // source and destination of TransDataTo5HD, in blocks of 32 bytes
-    std::optional<uint16_t> deq_scale;   // a half
+    uint64_t reduced_sum = 0;           // bits of the last ReduceSum by count
+    BestOfRepeats best;                 // of the last maximum or minimum over repeats
+    uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
+    uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    std::optional<uint16_t> deq_scale;  // a half
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
-    int64_t budget_left;  // cycles, in program order
-    Acquaintance acquaintance;  // what it knows of other cores
-    uint32_t epoch = 0;         // flags set for other cores so far
+    Notebook *notes;                      // null when this block is not recorded
+    const vnpu_record *record = nullptr;  // that is being executed
+    int64_t budget_left;                  // cycles, in program order
+    Acquaintance acquaintance;            // what it knows of other cores
+    uint32_t epoch = 0;                   // flags set for other cores so far
     uint32_t cross_sets[kCrossFlags] = {};
     uint32_t cross_waits[kCrossFlags] = {};
     Waiting waiting;  // what it stands at

@@ -10,11 +10,11 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kAllCores = 0;       // mode: the other two need cube cores
-constexpr uint32_t kFlagBytes = 32;     // of a flag in global memory
-constexpr uint32_t kIsCounted = 1;      // p[0] of SOFT_SET: add to the value
-constexpr uint32_t kIsConsuming = 1;    // p[0] of SOFT_WAIT: the value exactly, and back to 0
-constexpr uint32_t kIsFromReset = 2;    // the flag counts from its reset on, whatever memory held before
+constexpr uint32_t kAllCores = 0;     // mode: the other two need cube cores
+constexpr uint32_t kFlagBytes = 32;   // of a flag in global memory
+constexpr uint32_t kIsCounted = 1;    // p[0] of SOFT_SET: add to the value
+constexpr uint32_t kIsConsuming = 1;  // p[0] of SOFT_WAIT: the value exactly, and back to 0
+constexpr uint32_t kIsFromReset = 2;  // the flag counts from its reset on, whatever memory held before
 
 TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, uint8_t event) {
     TraceEntry entry;

@@ -152,8 +152,10 @@ void execute(Core &core, const vnpu_record &record) {
             return pipe_begin(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
-        case VNPU_OP_PIPE_END:
+            if (core.notes) core.notes->note_use(record);
             return;  // order comes from the flags and barriers these classes issue
+        case VNPU_OP_PIPE_END:
+            return;
         case VNPU_OP_FAULT:
             framework_fault(core, record);
         default:
@@ -233,6 +235,7 @@ void guarded(Core &core, Job &&job) {
 extern "C" void vnpu_submit(const vnpu_record *record) {
     vnpu::Core *core = vnpu::running;
     if (!core) return;  // a static object of the device library made an API call while it was loaded: there is no core to run it
+    core->record = record;
     vnpu::guarded(*core, [&] {
         vnpu::execute(*core, *record);
         vnpu::finish(*core, *record);
@@ -243,6 +246,7 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
     vnpu::Core *core = vnpu::running;
     if (!core) return 0;
     uint64_t value = 0;
+    core->record = record;
     vnpu::guarded(*core, [&] {
         value = vnpu::answer(*core, *record);
         vnpu::finish(*core, *record);

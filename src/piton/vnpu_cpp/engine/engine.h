@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "memory.h"
+#include "timeline.h"
 #include "timing.h"
 
 namespace vnpu {
@@ -35,13 +36,15 @@ struct EngineOptions {
     bool timing_only = false;                    // skip data and checks, keep the trace
     uint64_t budget_cycles = 10'000'000'000ull;  // per core, estimated in program order; scalar code counts by basic blocks
     uint32_t max_diagnostics = 32;
+    TimelineOptions timeline;
 };
 
 struct LaunchReport {
     bool is_cut = false;  // ended early by a violation that leaves nothing to go on with, or by the budget
     uint64_t instructions = 0;
-    LaunchTiming timing;                  // zero when cut
-    std::vector<Diagnostic> diagnostics;  // merged by (cause, file, line, instruction), first occurrence kept
+    LaunchTiming timing;                       // zero when cut
+    std::vector<Diagnostic> diagnostics;       // merged by (cause, file, line, instruction), first occurrence kept
+    std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for, and when cut
 };
 
 class Engine {

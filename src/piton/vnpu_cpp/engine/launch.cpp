@@ -169,6 +169,19 @@ private:
 
 namespace {
 
+// A block for every one that is to be recorded; each keeps an equal part of the instructions.
+std::shared_ptr<LaunchTimeline> new_timeline(const TimelineOptions &options, uint32_t blocks) {
+    if (!options.is_on) return nullptr;
+    auto timeline = std::make_shared<LaunchTimeline>();
+    const std::vector<uint32_t> recorded = recorded_blocks(options, blocks);
+    for (const uint32_t block : recorded) {
+        timeline->blocks.emplace_back();
+        timeline->blocks.back().block = block;
+        timeline->blocks.back().notes = Notebook(options.instructions / recorded.size());
+    }
+    return timeline;
+}
+
 void note_auto_sync(Launch &launch) {
     if (!launch.auto_syncs) return;
     launch.reporter.finding(
@@ -180,7 +193,8 @@ void note_auto_sync(Launch &launch) {
 // The replay stops where no core can go on: what execution in program order could not see, such as a flag that comes too late.
 void replay_into(LaunchReport &report, Launch &launch, const LaunchTrace &trace, MemoryState &l2) {
     try {
-        report.timing = replay(launch.chip, trace, l2);
+        report.timing = replay(launch.chip, trace, l2, launch.timeline.get());
+        report.timeline = launch.timeline;
     } catch (const std::runtime_error &error) {
         violation(launch, -1, "deadlock", error.what());
         launch.is_cut = true;
@@ -202,6 +216,7 @@ LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, ui
     launch.kernel = &kernel;
     launch.arguments = arguments;
     launch.blocks = blocks;
+    launch.timeline = new_timeline(launch.options.timeline, blocks);
     LaunchTrace trace;
     trace.core_kind = kernel.core_kind;
     if (is_launchable(launch, launch.limits))

@@ -69,6 +69,7 @@ void framework_fault(Core &core, const vnpu_record &record) {
 
 void buffer_init(Core &core, const vnpu_record &record) {
     if (record.dst.space != VNPU_SPACE_UB) return;
+    if (core.notes) core.notes->note_use(record);
     const uint64_t end = record.dst.addr + record.dst.limit;
     core.buffers.add(record.dst.addr, end);
     if (end <= core.ub.size()) return;
@@ -80,6 +81,7 @@ void buffer_init(Core &core, const vnpu_record &record) {
 // Constructed or Reset: addresses start again at 0.
 void pipe_begin(Core &core, const vnpu_record &record) {
     core.buffers.clear();
+    if (core.notes) core.notes->note_use(record);
     core.append(cost_of(core.launch.chip, record, 0, 0));
 }
 

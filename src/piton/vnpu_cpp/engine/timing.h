@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "timeline.h"
 #include "trace.h"
 
 namespace vnpu {
@@ -35,7 +36,8 @@ std::shared_ptr<MemoryState> cold_memory(const ChipModel &chip);
 
 // Walk all cores in time order. Deterministic: equal traces and state give equal cycles on every host.
 // Throws std::runtime_error("deadlock: ...") when no core can go on.
-LaunchTiming replay(const ChipModel &chip, const LaunchTrace &trace, MemoryState &memory);
+// With a `timeline` (its blocks named, their records kept), slices and traffic are added to it; nothing else changes.
+LaunchTiming replay(const ChipModel &chip, const LaunchTrace &trace, MemoryState &memory, LaunchTimeline *timeline = nullptr);
 
 // Cycles of a device-to-device copy or memset issued by the runtime.
 uint64_t copy_cycles(const ChipModel &chip, uint64_t bytes, MemoryState &memory);

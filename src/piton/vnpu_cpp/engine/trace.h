@@ -54,7 +54,7 @@ struct TraceEntry {
 constexpr uint8_t kTraceAutoSync = 1;  // inserted by the (modelled) compiler, not written by the user
 constexpr uint8_t kTraceL2Bypass = 2;
 constexpr uint8_t kTraceSoftFlag = 4;  // CrossSet and CrossWait of one flag in global memory; `blocks` is the number of the set, from 1
-constexpr uint8_t kTraceToL1 = 4;  // a load into L1 of a cube core
+constexpr uint8_t kTraceToL1 = 4;      // a load into L1 of a cube core
 
 using CoreTrace = std::vector<TraceEntry>;
 
@@ -65,7 +65,7 @@ struct LaunchTrace {
 
 // Why a pipe did nothing. The first VNPU_PIPE_COUNT values: for a flag that the pipe of that number sets.
 enum WaitReason : uint8_t {
-    kWaitBarrier = VNPU_PIPE_COUNT,  // S: PIPE_ALL
+    kWaitBarrier = VNPU_PIPE_COUNT,  // S: PIPE_ALL, and the core's own pipes before a SyncAll
     kWaitQueue,                      // S: the queue of a pipe was full
     kWaitSyncAll,
     kWaitCrossFlag,

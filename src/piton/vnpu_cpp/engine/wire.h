@@ -21,7 +21,7 @@ namespace vnpu::wire {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire format is that of the machine");
 
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr uint32_t kMaxBody = 1u << 26;  // a copy allowance is some KiB; a log of many launches some MiB
 
 enum class Type : uint32_t {
@@ -33,6 +33,8 @@ enum class Type : uint32_t {
     EndCall = 5,    // -> text (JSON log)
     Describe = 6,   // u64 address, u64 bytes -> u8 is_live, u64 allocation address, u64 allocation bytes, u8 is_host, u8 is_mutable, u64 first undefined, u64
                     // first unstored
+    Record = 7,     // u8 is_on, u32 instructions to keep of a launch, u32 count, u32 blocks[]: timelines of the launches of later calls
+    Timeline = 8,   // u32 number of a recorded launch of the call that ended last -> u8 is_there, its timeline (device/timeline_frame.h)
     // host -> device
     HostAllocate = 32,    // u64 bytes -> u64 address, u64 generation
     HostFree = 33,        // u64 address, u64 generation; no answer

@@ -10,6 +10,7 @@
 #include "../frames.h"
 #include "server.h"
 #include "signals.h"
+#include "timeline_frame.h"
 
 namespace vnpu::device {
 
@@ -181,6 +182,7 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     options.budget_cycles = options_.budget_cycles - std::min(options_.budget_cycles, log_.total_cycles);  // of the call, not of each launch
     if (options.budget_cycles == 0)
         violation(launch.kernel, "device_budget", "the launches of this call used up its budget of " + std::to_string(options_.budget_cycles) + " cycles");
+    options.timeline.is_on = options_.timeline.is_on && timelines_.size() < kMaxTimelines;
     engine_->configure(options);
     set_running_kernel(launch.kernel);
     const auto start = std::chrono::steady_clock::now();
@@ -195,6 +197,8 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool is_cut = launch.report.is_cut;
     make_relative(launch.report.diagnostics, library_);
+    if (launch.report.timeline) timelines_.push_back(timeline_frame(*launch.report.timeline));
+    launch.report.timeline.reset();
     log_.add(std::move(launch));
     if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");
 }

@@ -11,6 +11,7 @@ namespace vnpu::device {
 
 constexpr size_t kMaxLaunches = 1000;  // kept one by one; the times of later ones are still summed
 constexpr size_t kMaxNotices = 100;
+constexpr size_t kMaxTimelines = 8;     // launches of a call that are recorded when asked for
 constexpr size_t kMaxTextBytes = 2000;  // of any text that comes from the host
 
 struct LoggedLaunch {

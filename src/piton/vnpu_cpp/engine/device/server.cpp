@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "signals.h"
+#include "timeline_frame.h"
 
 namespace vnpu::device {
 
@@ -60,6 +61,11 @@ std::string Server::answer(const wire::Frame &frame, wire::Reader &in) {
             const auto address = in.get<uint64_t>(), bytes = in.get<uint64_t>();
             return describe(address, bytes);
         }
+        case Type::Record:
+            record(in);
+            return "";
+        case Type::Timeline:
+            return timeline(in.get<uint32_t>());
         default:
             throw std::runtime_error("unknown request " + std::to_string(static_cast<uint32_t>(frame.type)));
     }
@@ -102,6 +108,7 @@ void Server::begin_call(uint64_t copy_allowance) {
     const std::vector<Notice> earlier = std::move(log_.notices);  // refusals since the last call, such as those while the package was imported
     log_ = Log();
     log_.notices = earlier;
+    timelines_.clear();
     copy_allowance_ = copy_allowance;
     in_call_ = true;
 }
@@ -115,6 +122,20 @@ std::string Server::end_call() {
     const std::string json = log_.json();
     log_ = Log();
     return json;
+}
+
+void Server::record(wire::Reader &in) {
+    TimelineOptions options;
+    options.is_on = in.get<uint8_t>();
+    options.instructions = in.get<uint32_t>();
+    for (auto count = in.get<uint32_t>(); count > 0; --count) options.blocks.push_back(in.get<uint32_t>());
+    in.done();
+    options_.timeline = options;
+}
+
+std::string Server::timeline(uint32_t number) {
+    const bool is_there = number < timelines_.size();
+    return wire::Writer().put<uint8_t>(is_there).body() + (is_there ? timelines_[number] : "");
 }
 
 std::string Server::describe(uint64_t address, uint64_t bytes) {

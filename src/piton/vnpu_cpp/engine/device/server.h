@@ -33,6 +33,8 @@ private:
     void begin_call(uint64_t copy_allowance);
     std::string end_call();
     std::string describe(uint64_t address, uint64_t bytes);
+    void record(wire::Reader &in);
+    std::string timeline(uint32_t number);
     uint64_t allocate_for_parent(uint64_t bytes, bool is_mutable, bool is_defined);
 
     bool answer_host(const wire::Frame &frame);
@@ -61,6 +63,7 @@ private:
     std::unique_ptr<Engine> engine_;
     EngineOptions options_;
     Log log_;
+    std::vector<std::string> timelines_;  // of the first launches of a call, when they are recorded
     bool in_call_ = false;
     uint64_t copy_allowance_ = 0;
     uint64_t memory_limit_ = kArenaBytes;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traffic.h"
+
 namespace vnpu {
 namespace {
 
@@ -26,6 +28,8 @@ void Bandwidth::take_ended(uint64_t now, std::vector<uint32_t> &flows) {
 }
 
 void Bandwidth::advance(uint64_t now) {
+    for (uint8_t kind = 0; recorder_ && kind < kFlowKinds; ++kind)
+        recorder_->add(static_cast<FlowKind>(kind), now_, now, kinds_[kind].rate * (now - now_) * count(static_cast<FlowKind>(kind)));
     for (Kind &kind : kinds_) kind.progress = kind.ends.empty() ? 0 : kind.progress + kind.rate * (now - now_);
     now_ = now;
 }

@@ -23,11 +23,16 @@ enum FlowKind : uint8_t { kHbmRead, kHbmWrite, kL2Read, kL2Write, kSharedRead, k
 
 constexpr uint64_t kNever = ~0ull;
 
+class TrafficRecorder;  // traffic.h
+
 class Bandwidth {
 public:
-    // `is_cube`: the cores of the launch are cube cores, which load into L1.
-    Bandwidth(const ChipModel &chip, bool is_cube)
-        : chip_(chip), read_rate_(is_cube ? chip.hbm_read_rate_l1 : chip.hbm_read_rate), l2_read_rate_((is_cube ? chip.mte2_l1 : chip.mte2).l2_rate) {}
+    // `is_cube`: the cores of the launch are cube cores, which load into L1. `recorder` may be null.
+    Bandwidth(const ChipModel &chip, bool is_cube, TrafficRecorder *recorder)
+        : chip_(chip),
+          recorder_(recorder),
+          read_rate_(is_cube ? chip.hbm_read_rate_l1 : chip.hbm_read_rate),
+          l2_read_rate_((is_cube ? chip.mte2_l1 : chip.mte2).l2_rate) {}
     // `now` never decreases from call to call.
     void start(uint64_t now, FlowKind kind, uint64_t bytes, uint32_t flow);
     uint64_t next_end() const { return next_end_; }  // kNever when nothing moves
@@ -47,6 +52,7 @@ private:
     size_t count(FlowKind kind) const { return kinds_[kind].ends.size(); }
 
     const ChipModel &chip_;
+    TrafficRecorder *recorder_;
     const std::vector<Rate> &read_rate_;
     const Rate l2_read_rate_;
     Kind kinds_[kFlowKinds];

@@ -13,6 +13,8 @@ const char *pipe_name(uint32_t pipe) {
     return names[pipe % kPipes];
 }
 
+uint64_t conflicts_of(const TraceEntry &entry) { return entry.pipe == VNPU_PIPE_V ? entry.conflict_cycles : 0; }
+
 const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry) {
     if (entry.kind == TraceKind::GmWrite) return chip.mte3;
     return entry.flags & kTraceToL1 ? chip.mte2_l1 : chip.mte2;
@@ -32,10 +34,11 @@ uint32_t queue_of(const TraceEntry &entry) {
     return pipe < VNPU_PIPE_COUNT ? pipe : static_cast<uint32_t>(VNPU_PIPE_S);  // PIPE_ALL is the scalar unit's business
 }
 
-CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start)
+CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start, SliceRecorder *recorder)
     : chip_(chip),
       trace_(trace),
       crosses_(crosses),
+      recorder_(recorder),
       flags_(kPipes * kPipes * kEvents),
       cache_lines_(chip.cache_lines, 0),
       cross_waits_(kEvents, 0),
@@ -58,24 +61,28 @@ void CoreRun::advance(std::vector<Request> &requests) {
     }
 }
 
-void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time, uint64_t alone) {
+void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time, uint64_t alone, const TransferPlan &plan) {
     Pipe &pipe = pipes_[pipe_index];
     const TraceEntry &entry = trace_[pipe.transfer_entry];
     const DmaCost &dma = dma_of(chip_, entry);
     const uint64_t first_byte = pipe.transfer_start + entry.cycles;
     const uint64_t by_blocks = first_byte + static_cast<uint64_t>(entry.blocks) * cycles_per_block(dma, entry);
     pipe.free_at = std::max(time, by_blocks);
-    pipe.lost[kLossShare] += time - std::min(time, first_byte + alone);
+    const uint64_t alone_end = std::min(time, first_byte + alone);
+    pipe.lost[kLossShare] += time - alone_end;
     pipe.lost[kLossBlocks] += pipe.free_at - time;
     pipe.active += pipe.free_at - pipe.transfer_start;
     pipe.complete_at = std::max(pipe.complete_at, pipe.free_at + dma.latency_cycles);
     pipe.occupy(pipe.transfer_start, pipe.free_at + dma.latency_cycles);
     pipe.is_moving = false;
+    if (!recorder_) return;
+    const uint64_t complete = pipe.free_at + dma.latency_cycles;
+    recorder_->transfer(pipe_index, pipe.transfer_entry, {pipe.transfer_start, alone_end, time, pipe.free_at, complete, pipe.transfer_queued, plan});
 }
 
-void CoreRun::release(uint64_t time) {
+void CoreRun::release(uint64_t time, uint32_t block) {
     is_in_sync_all_ = false;
-    stall_scalar_until(time, kWaitSyncAll);
+    stall_scalar_until(time, kWaitSyncAll, block);
     ++next_;
 }
 
@@ -88,6 +95,7 @@ uint64_t CoreRun::Flag::take() {
     const uint64_t time = ready[head++];
     if (head == ready.size()) {  // all taken: keep the vector short
         ready.clear();
+        sources.clear();
         head = 0;
     }
     return time;
@@ -97,7 +105,8 @@ CoreRun::Flag &CoreRun::flag_of(const TraceEntry &entry) {
     return flags_[(entry.src_pipe % kPipes * kPipes + entry.dst_pipe % kPipes) * kEvents + entry.event % kEvents];
 }
 
-void CoreRun::stall_scalar_until(uint64_t time, uint32_t reason) {
+void CoreRun::stall_scalar_until(uint64_t time, uint32_t reason, uint32_t cause) {
+    if (recorder_) recorder_->wait(VNPU_PIPE_S, scalar_entry(), {now_, time}, reason, cause);
     scalar_waits_[reason] += std::max(time, now_) - now_;
     now_ = std::max(time, now_);
 }
@@ -112,6 +121,7 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     }
     const TraceEntry &entry = trace_[next_];
     const uint32_t pipe = queue_of(entry);
+    if (recorder_) recorder_->reach(next_, now_);
     if (entry.kind == TraceKind::SyncAll) return sync_all(requests);
     bool is_done = false;
     if (pipe != VNPU_PIPE_S)
@@ -134,9 +144,10 @@ bool CoreRun::issue(uint32_t pipe_index, uint32_t issue_cycles) {
     const uint32_t depth = chip_.queue_depth;
     if (pipe.issued - pipe.taken == depth) return false;
     const uint64_t place = pipe.issued % depth;
-    if (pipe.issued >= depth) stall_scalar_until(pipe.taken_times[place], kWaitQueue);
+    if (pipe.issued >= depth) stall_scalar_until(pipe.taken_times[place], kWaitQueue, pipe_index);
     now_ += issue_cycles;
     scalar_busy_ += issue_cycles;
+    if (recorder_) recorder_->issue(next_, now_ - issue_cycles, now_);
     pipe.entries[place] = next_;
     pipe.issue_times[place] = now_;
     ++pipe.issued;
@@ -144,18 +155,19 @@ bool CoreRun::issue(uint32_t pipe_index, uint32_t issue_cycles) {
 }
 
 bool CoreRun::scalar_work(const TraceEntry &entry) {
-    uint64_t cycles = entry.cycles;
+    uint64_t cycles = entry.cycles, missed = 0;
     if (entry.kind == TraceKind::SetFlag) {
         cycles = chip_.flag_cycles;
-        flag_of(entry).ready.push_back(now_ + cycles);
+        set_flag(entry, VNPU_PIPE_S, now_ + cycles);
     } else if (entry.opcode == VNPU_OP_CACHE_CLEAN) {
         std::fill(cache_lines_.begin(), cache_lines_.end(), 0);  // coarse: one line or all of it
     } else if (entry.gm_addr != 0 && is_miss(entry.gm_addr)) {
-        cycles += chip_.cache_miss_cycles;
-        scalar_missed_ += chip_.cache_miss_cycles;
+        missed = chip_.cache_miss_cycles;
     }
-    now_ += cycles;
-    scalar_busy_ += cycles;
+    now_ += cycles + missed;
+    scalar_busy_ += cycles + missed;
+    scalar_missed_ += missed;
+    if (recorder_) recorder_->run(VNPU_PIPE_S, next_, {now_ - cycles - missed, now_}, 0, {kLossMiss, missed});
     return true;
 }
 
@@ -171,7 +183,9 @@ bool CoreRun::is_miss(uint64_t address) {
 bool CoreRun::scalar_wait(const TraceEntry &entry) {
     Flag &flag = flag_of(entry);
     if (!flag.is_set()) return false;
-    stall_scalar_until(flag.take(), entry.src_pipe % VNPU_PIPE_COUNT);
+    const uint32_t source = flag.source();
+    stall_scalar_until(flag.take(), entry.src_pipe % VNPU_PIPE_COUNT, entry.src_pipe);
+    if (recorder_) recorder_->arrive(source, entry);
     now_ += chip_.flag_cycles;
     return true;
 }
@@ -179,14 +193,14 @@ bool CoreRun::scalar_wait(const TraceEntry &entry) {
 // One set is enough, and it stays set.
 bool CoreRun::scalar_soft_wait(uint32_t token) {
     if (!crosses_.is_soft_set(token)) return false;
-    stall_scalar_until(crosses_.soft[token], kWaitCrossFlag);
+    stall_scalar_until(crosses_.soft[token], kWaitCrossFlag, kNothing);
     return true;
 }
 
 bool CoreRun::scalar_cross_wait(uint32_t event) {
     const std::vector<uint64_t> &releases = crosses_.flags[event];
     if (cross_waits_[event] >= releases.size()) return false;
-    stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag);
+    stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNothing);
     return true;
 }
 
@@ -194,13 +208,13 @@ bool CoreRun::scalar_cross_wait(uint32_t event) {
 bool CoreRun::drain(uint32_t reason) {
     for (const Pipe &pipe : pipes_)
         if (!pipe.is_drained()) return false;
-    for (const Pipe &pipe : pipes_) stall_scalar_until(pipe.complete_at, reason);
+    for (uint32_t pipe = VNPU_PIPE_V; pipe < kQueues; ++pipe) stall_scalar_until(pipes_[pipe].complete_at, reason, pipe);
     now_ += chip_.barrier_cycles;
     return true;
 }
 
 bool CoreRun::sync_all(std::vector<Request> &requests) {
-    if (!drain(kWaitSyncAll)) return false;
+    if (!drain(kWaitBarrier)) return false;
     is_in_sync_all_ = true;
     Request request;
     request.kind = Request::Kind::SyncAll;
@@ -211,6 +225,7 @@ bool CoreRun::sync_all(std::vector<Request> &requests) {
 
 void CoreRun::end(std::vector<Request> &requests) {
     is_ended_ = true;
+    if (recorder_) recorder_->end(now_);
     Request request;
     request.kind = Request::Kind::End;
     request.time = now_;
@@ -234,23 +249,25 @@ bool CoreRun::step_pipe(uint32_t pipe_index, std::vector<Request> &requests) {
 
 // The pipe is ready for the entry at `ready`; `taken` says when it leaves the queue. False: it has to wait for something not known yet.
 bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests) {
-    Pipe &pipe = pipes_[queue_of(entry)];
+    const uint32_t pipe_index = queue_of(entry);
+    Pipe &pipe = pipes_[pipe_index];
     switch (entry.kind) {
         case TraceKind::Work:
             pipe.work(ready, entry);
+            if (recorder_) recorder_->run(pipe_index, index, {ready, pipe.free_at}, queued(pipe, ready), {kLossConflict, conflicts_of(entry)});
             break;
         case TraceKind::GmRead:
         case TraceKind::GmWrite:
             start_transfer(index, entry, ready, requests);
             break;
         case TraceKind::SetFlag:
-            flag_of(entry).ready.push_back(fire(pipe, ready));
+            set_flag(entry, pipe_index, fire(pipe, ready));
             break;
         case TraceKind::CrossSet:
             requests.push_back(cross_set(entry, fire(pipe, ready)));
             break;
         case TraceKind::WaitFlag:
-            return wait_flag(entry, ready, taken);
+            return wait_flag(index, entry, ready, taken);
         case TraceKind::Barrier:
             taken = std::max(ready, pipe.complete_at);
             pipe.free_at = taken + chip_.barrier_cycles;
@@ -264,9 +281,15 @@ bool CoreRun::start(uint32_t index, const TraceEntry &entry, uint64_t ready, uin
 void CoreRun::Pipe::work(uint64_t ready, const TraceEntry &entry) {
     free_at = ready + entry.cycles;
     active += entry.cycles;
-    if (entry.pipe == VNPU_PIPE_V) lost[kLossConflict] += entry.conflict_cycles;
+    lost[kLossConflict] += conflicts_of(entry);
     complete_at = std::max(complete_at, free_at);
     occupy(ready, free_at);
+}
+
+void CoreRun::set_flag(const TraceEntry &entry, uint32_t pipe, uint64_t ready) {
+    Flag &flag = flag_of(entry);
+    flag.ready.push_back(ready);
+    if (recorder_) flag.sources.push_back(recorder_->last(pipe));
 }
 
 // When a set reached at `ready` fires: once everything earlier on its pipe is complete. The pipe itself goes on.
@@ -284,13 +307,18 @@ Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
     return request;
 }
 
-bool CoreRun::wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken) {
+bool CoreRun::wait_flag(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken) {
     Pipe &pipe = pipes_[queue_of(entry)];
     Flag &flag = flag_of(entry);
     if (!flag.is_set()) return false;
+    const uint32_t source = flag.source();
     taken = std::max(ready, flag.take());
-    pipe.waits[entry.src_pipe % VNPU_PIPE_COUNT] += taken - std::min(taken, std::max(ready, pipe.busy_until));  // a pipe with bytes on their way is busy
+    const uint64_t idle = std::min(taken, std::max(ready, pipe.busy_until));  // a pipe with bytes on their way is busy
+    pipe.waits[entry.src_pipe % VNPU_PIPE_COUNT] += taken - idle;
     pipe.free_at = taken + chip_.flag_cycles;
+    if (!recorder_) return true;
+    recorder_->wait(queue_of(entry), index, {idle, taken}, entry.src_pipe % VNPU_PIPE_COUNT, entry.src_pipe);
+    recorder_->arrive(source, entry);
     return true;
 }
 
@@ -298,6 +326,7 @@ void CoreRun::start_transfer(uint32_t index, const TraceEntry &entry, uint64_t r
     Pipe &pipe = pipes_[queue_of(entry)];
     pipe.is_moving = true;
     pipe.transfer_start = ready;
+    pipe.transfer_queued = queued(pipe, ready);
     pipe.transfer_entry = index;
     Request request;
     request.kind = Request::Kind::Transfer;

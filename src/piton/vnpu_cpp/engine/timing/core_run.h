@@ -16,6 +16,7 @@
 
 #include "../trace.h"
 #include "chip.h"
+#include "slices.h"
 
 namespace vnpu {
 
@@ -25,11 +26,11 @@ constexpr uint32_t kQueues = VNPU_PIPE_COUNT;
 struct Request {
     enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };
     Kind kind = Kind::End;
-    uint8_t pipe = 0;    // Transfer
-    uint8_t event = 0;   // CrossSet
+    uint8_t pipe = 0;        // Transfer
+    uint8_t event = 0;       // CrossSet
     uint32_t soft_flag = 0;  // CrossSet: number of the set of a flag in global memory; 0: one of the ids
-    uint64_t time = 0;   // when the first byte moves, the core arrives, the set fires, the block ends
-    uint32_t entry = 0;  // Transfer: index in the trace
+    uint64_t time = 0;       // when the first byte moves, the core arrives, the set fires, the block ends
+    uint32_t entry = 0;      // Transfer: index in the trace
 };
 
 // Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core; soft flags one by one.
@@ -49,14 +50,15 @@ struct CrossReleases {
 
 class CoreRun {
 public:
-    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start);
+    // `recorder` may be null.
+    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start, SliceRecorder *recorder);
 
     // Go as far as known times allow; new requests are appended.
     void advance(std::vector<Request> &requests);
     // The bytes of the pipe's transfer have moved at `time`; without other transfers they would have taken `alone` cycles.
-    void end_transfer(uint32_t pipe, uint64_t time, uint64_t alone);
-    // The SyncAll that this core waits in ends at `time`.
-    void release(uint64_t time);
+    void end_transfer(uint32_t pipe, uint64_t time, uint64_t alone, const TransferPlan &plan);
+    // The SyncAll that this core waits in ends at `time`; `block` arrived last.
+    void release(uint64_t time, uint32_t block);
 
     bool is_ended() const { return is_ended_; }
     uint64_t lifetime() const { return now_ - start_; }
@@ -75,7 +77,7 @@ private:
         uint64_t active = 0;                   // busy without the time in which only completions were outstanding
         uint64_t waits[VNPU_PIPE_COUNT] = {};  // for flags, by the pipe that sets them
         uint64_t lost[kLossReasons] = {};
-        uint64_t transfer_start = 0;
+        uint64_t transfer_start = 0, transfer_queued = 0;
         uint32_t transfer_entry = 0;
         bool is_moving = false;  // a transfer whose end is not known yet
 
@@ -85,9 +87,11 @@ private:
     };
     struct Flag {  // ready times, oldest first
         std::vector<uint64_t> ready;
+        std::vector<uint32_t> sources;  // slices before the sets, when there is a recorder
         size_t head = 0;
         bool is_set() const { return head < ready.size(); }
         uint64_t take();
+        uint32_t source() const { return head < sources.size() ? sources[head] : kNothing; }  // of the next take
     };
 
     bool step_scalar(std::vector<Request> &requests);
@@ -103,16 +107,20 @@ private:
     bool start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests);
     uint64_t fire(Pipe &pipe, uint64_t ready);
     static Request cross_set(const TraceEntry &entry, uint64_t time);
-    bool wait_flag(const TraceEntry &entry, uint64_t ready, uint64_t &taken);
+    bool wait_flag(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken);
+    void set_flag(const TraceEntry &entry, uint32_t pipe, uint64_t ready);
     void start_transfer(uint32_t index, const TraceEntry &entry, uint64_t ready, std::vector<Request> &requests);
+    uint64_t queued(const Pipe &pipe, uint64_t ready) const { return ready - pipe.issue_times[pipe.taken % chip_.queue_depth]; }
     bool is_miss(uint64_t address);
-    void stall_scalar_until(uint64_t time, uint32_t reason);
+    void stall_scalar_until(uint64_t time, uint32_t reason, uint32_t cause);
+    uint32_t scalar_entry() const { return next_ < trace_.size() ? next_ : kNothing; }
     Flag &flag_of(const TraceEntry &entry);
     void add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
 
     const ChipModel &chip_;
     const CoreTrace &trace_;
     const CrossReleases &crosses_;
+    SliceRecorder *recorder_;
     Pipe pipes_[kQueues];
     std::vector<Flag> flags_;
     std::vector<uint64_t> cache_lines_;  // scalar data cache, direct mapped: line number + 1

@@ -225,8 +225,8 @@ void cost_scalar(const ChipModel &chip, const vnpu_operand &operand, uint32_t ub
 
 const std::vector<const char *> &vector_family_names() {
     static const std::vector<const char *> names = {
-        "add", "mul",  "div",  "logic", "axpy",      "exp",     "ln",     "sqrt",   "rsqrt",        "reciprocal",
-        "abs", "relu", "cast", "copy",  "duplicate", "compare", "select", "reduce", "block_reduce", "gather", "sort", "merge", "transpose",
+        "add",  "mul",  "div",       "logic",   "axpy",   "exp",    "ln",           "sqrt",   "rsqrt", "reciprocal", "abs",       "relu",
+        "cast", "copy", "duplicate", "compare", "select", "reduce", "block_reduce", "gather", "sort",  "merge",      "transpose",
     };
     static_assert(kFamilies == 23, "one name per family, in the order of the enum");
     return names;

@@ -15,6 +15,7 @@
 #include "bandwidth.h"
 #include "core_run.h"
 #include "l2.h"
+#include "traffic.h"
 #include "transfer.h"
 
 namespace vnpu {
@@ -45,6 +46,7 @@ struct Flow {
     uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
     FlowKind last_kind = kHbmRead;
+    TransferPlan plan = {};     // what the transfer moves in all
     uint64_t alone = 0;         // cycles that it would take without other transfers
     uint64_t shared_bytes = 0;  // still to move after the part that L2 serves: first what other cores read too,
     uint64_t last_bytes = 0;    // then the rest, over HBM
@@ -54,8 +56,10 @@ struct Flow {
 struct Gathering {
     uint32_t arrived = 0;
     uint64_t latest = 0;
+    uint32_t latest_block = kNobody;
 
-    bool arrive(uint64_t time, uint32_t expected) {
+    bool arrive(uint64_t time, uint32_t block, uint32_t expected) {
+        if (latest_block == kNobody || time > latest) latest_block = block;
         latest = std::max(latest, time);
         return ++arrived == expected;
     }
@@ -65,16 +69,18 @@ uint32_t cores_for(const ChipModel &chip, uint32_t core_kind) { return core_kind
 
 class Replay {
 public:
-    Replay(const ChipModel &chip, const LaunchTrace &trace, L2 &l2)
+    Replay(const ChipModel &chip, const LaunchTrace &trace, L2 &l2, LaunchTimeline *timeline)
         : chip_(chip),
           trace_(trace),
           l2_(l2),
-          bandwidth_(chip, trace.core_kind != VNPU_CORE_AIV),
+          timeline_(timeline),
+          bandwidth_(chip, trace.core_kind != VNPU_CORE_AIV, timeline ? &traffic_ : nullptr),
           shared_(chip.same_address_cycles),
           crosses_(kCrossEvents),
           cross_gatherings_(kCrossEvents),
           cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)),
-          cores_(trace.cores.size()) {}
+          cores_(trace.cores.size()),
+          recorders_(timeline ? trace.cores.size() : 0) {}
 
     LaunchTiming run() {
         timing_.cores = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
@@ -84,6 +90,8 @@ public:
         timing_.cycles = std::max(last_end_, chip_.launch_minimum);
         timing_.kernel_cycles = last_end_ - std::min(last_end_, chip_.launch_base);
         add_time_outside_blocks();
+        if (timeline_) timeline_->cycles = timing_.cycles;
+        if (timeline_) traffic_.move_into(*timeline_);
         return timing_;
     }
 
@@ -95,8 +103,14 @@ private:
         const uint64_t handed_out = chip_.launch_base + block * chip_.launch_per_block;
         const uint64_t start = std::max(core_free, handed_out);
         before_blocks_ += start - core_free;
-        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, start);
+        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, start, recorder_of(block, start));
         advance(block);
+    }
+
+    SliceRecorder *recorder_of(uint32_t block, uint64_t start) {
+        BlockTimeline *recorded = timeline_ ? timeline_->of(block) : nullptr;
+        if (recorded) recorders_[block] = std::make_unique<SliceRecorder>(*recorded, trace_.cores[block], start);
+        return recorded ? recorders_[block].get() : nullptr;
     }
 
     // The earlier of the next event and the next end of a flow; false when there is neither.
@@ -151,6 +165,8 @@ private:
         flow.pipe = event.pipe;
         flow.last_kind = is_read ? kHbmRead : kHbmWrite;
         flow.alone = alone_cycles(plan, is_read);
+        flow.plan = plan;
+        if (timeline_ && is_read) traffic_.add_load(event.time, plan.l2_bytes, plan.l2_bytes + plan.hbm_bytes);
         flow.last_bytes = plan.hbm_bytes - plan.shared_bytes;
         flow.shared_bytes = plan.shared_bytes;
         if (plan.l2_bytes != 0)
@@ -160,7 +176,9 @@ private:
     }
 
     uint64_t alone_cycles(const TransferPlan &plan, bool is_read) const {
-        const Rate l2 = is_read ? chip_.mte2.l2_rate : chip_.mte3.l2_rate, hbm = is_read ? chip_.hbm_read_rate[1] : chip_.hbm_write_rate[1];
+        if (!is_read) return cycles_at(plan.l2_bytes, chip_.mte3.l2_rate) + cycles_at(plan.hbm_bytes, chip_.hbm_write_rate[1]);
+        const bool is_cube = trace_.core_kind != VNPU_CORE_AIV;
+        const Rate l2 = (is_cube ? chip_.mte2_l1 : chip_.mte2).l2_rate, hbm = (is_cube ? chip_.hbm_read_rate_l1 : chip_.hbm_read_rate)[1];
         return cycles_at(plan.l2_bytes, l2) + cycles_at(plan.hbm_bytes, hbm);
     }
 
@@ -188,7 +206,7 @@ private:
         const Flow flow = flows_[index];
         free_flows_.push_back(index);
         if (flow.block == kNobody) return;
-        cores_[flow.block]->end_transfer(flow.pipe, now, flow.alone);
+        cores_[flow.block]->end_transfer(flow.pipe, now, flow.alone, flow.plan);
         advance(flow.block);
     }
 
@@ -223,7 +241,7 @@ private:
                 events_.push({request.time, request.kind, block, request.pipe, request.entry});
                 break;
             case Request::Kind::SyncAll:
-                arrive_sync_all(request.time);
+                arrive_sync_all(request.time, block);
                 break;
             case Request::Kind::CrossSet:
                 arrive_cross(block, request);
@@ -231,12 +249,13 @@ private:
         }
     }
 
-    void arrive_sync_all(uint64_t time) {
-        if (!sync_all_.arrive(time, blocks())) return;
+    void arrive_sync_all(uint64_t time, uint32_t arriving) {
+        if (!sync_all_.arrive(time, arriving, blocks())) return;
         const uint64_t release = sync_all_.latest + chip_.sync_all;
+        const uint32_t latest = sync_all_.latest_block;
         sync_all_ = {};
         for (uint32_t block = 0; block < blocks(); ++block) {
-            cores_[block]->release(release);
+            cores_[block]->release(release, latest);
             ready_.push_back(block);
         }
     }
@@ -249,7 +268,7 @@ private:
         std::vector<Gathering> &gatherings = cross_gatherings_[request.event];
         const uint32_t turn = cross_sets_[block][request.event]++;
         if (turn == gatherings.size()) gatherings.emplace_back();
-        if (!gatherings[turn].arrive(request.time, blocks())) return;
+        if (!gatherings[turn].arrive(request.time, block, blocks())) return;
         crosses_.flags[request.event].push_back(gatherings[turn].latest);
         wake_all();
     }
@@ -272,12 +291,15 @@ private:
     const ChipModel &chip_;
     const LaunchTrace &trace_;
     L2 &l2_;
+    LaunchTimeline *timeline_;
+    TrafficRecorder traffic_;
     Bandwidth bandwidth_;
     SharedReads shared_;
     CrossReleases crosses_;
     std::vector<std::vector<Gathering>> cross_gatherings_;  // [event][n]
     std::vector<std::vector<uint32_t>> cross_sets_;         // [block][event]
     std::vector<std::unique_ptr<CoreRun>> cores_;
+    std::vector<std::unique_ptr<SliceRecorder>> recorders_;  // of recorded blocks
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<Flow> flows_;
     std::vector<uint32_t> free_flows_, ending_, ready_;
@@ -293,7 +315,9 @@ private:
 
 std::shared_ptr<MemoryState> cold_memory(const ChipModel &chip) { return std::make_shared<MemoryState>(chip); }
 
-LaunchTiming replay(const ChipModel &chip, const LaunchTrace &trace, MemoryState &memory) { return Replay(chip, trace, memory.l2).run(); }
+LaunchTiming replay(const ChipModel &chip, const LaunchTrace &trace, MemoryState &memory, LaunchTimeline *timeline) {
+    return Replay(chip, trace, memory.l2, timeline).run();
+}
 
 // Addresses are not known here: every byte is read from HBM and written to it, the L2 stays as it is.
 uint64_t copy_cycles(const ChipModel &chip, uint64_t bytes, MemoryState &) {

@@ -65,7 +65,8 @@ PITON_API void SyncAll(piton::Location at = piton::Location()) {
 /* Waiting for one pipe only is not modelled: all are waited for. */
 template <bool isAIVOnly, const SyncAllConfig &config>
 PITON_API void SyncAll(piton::Location at = piton::Location()) {
-    static_assert(config.triggerPipe == PIPE_ALL || config.triggerPipe == PIPE_MTE2 || config.triggerPipe == PIPE_MTE3, "SyncAll: PIPE_ALL, PIPE_MTE2 or PIPE_MTE3");
+    static_assert(config.triggerPipe == PIPE_ALL || config.triggerPipe == PIPE_MTE2 || config.triggerPipe == PIPE_MTE3,
+                  "SyncAll: PIPE_ALL, PIPE_MTE2 or PIPE_MTE3");
     SyncAll<isAIVOnly>(at);
 }
 
@@ -85,7 +86,8 @@ PITON_API void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTens
 
 template <uint8_t modeId, pipe_t pipe>
 PITON_API void CrossCoreSetFlag(uint16_t flagId, piton::Location at = piton::Location()) {
-    static_assert(modeId == 0, "CrossCoreSetFlag in modes 1 and 2 needs cube cores, which the virtual NPU does not have yet; mode 0 synchronises all vector cores");
+    static_assert(modeId == 0,
+                  "CrossCoreSetFlag in modes 1 and 2 needs cube cores, which the virtual NPU does not have yet; mode 0 synchronises all vector cores");
     static_assert(pipe != PIPE_S && pipe != PIPE_ALL, "CrossCoreSetFlag takes PIPE_V, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M or PIPE_FIX");
     vnpu_record record = piton::MakeNote(VNPU_OP_CROSS_SET, at, modeId, piton::ToPipe(pipe), flagId);
     record.pipe = piton::ToPipe(pipe);

@@ -192,9 +192,9 @@ public:
     template <typename U>
     PITON_API const LocalTensor &operator=(const piton::Comparison<U> &given) const;
 
-#define PITON_OPERATOR(symbol, opcode) \
+#define PITON_OPERATOR(symbol, opcode)                                                                                           \
     PITON_API friend piton::Expression<T, opcode> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
-        return {src0, src1.tensor, src1.at}; \
+        return {src0, src1.tensor, src1.at};                                                                                     \
     }
     PITON_OPERATOR(+, VNPU_OP_ADD)
     PITON_OPERATOR(-, VNPU_OP_SUB)
@@ -203,9 +203,9 @@ public:
     PITON_OPERATOR(&, VNPU_OP_AND)
     PITON_OPERATOR(|, VNPU_OP_OR)
 #undef PITON_OPERATOR
-#define PITON_COMPARISON(symbol, mode) \
+#define PITON_COMPARISON(symbol, mode)                                                                                   \
     PITON_API friend piton::Comparison<T> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
-        return {src0, src1.tensor, CMPMODE::mode, src1.at}; \
+        return {src0, src1.tensor, CMPMODE::mode, src1.at};                                                              \
     }
     PITON_COMPARISON(<, LT)
     PITON_COMPARISON(>, GT)

@@ -159,14 +159,14 @@ enum vnpu_opcode {
     VNPU_OP_SET_CTRL = 293,      /* scalar: all 64 bits */
     VNPU_OP_SET_ADDRESSES = 294, /* p[3] = 0 source, 1 destination: 16 UB addresses in blocks of 32 bytes, 16 bits each, in mask, scalar, p[1], p[2] */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
-    VNPU_OP_BUFFER_INIT = 320,    /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
-    VNPU_OP_BUFFER_ACQUIRE = 321, /* p[0] = buffer handle */
-    VNPU_OP_BUFFER_RELEASE = 322, /* p[0] = buffer handle */
-    VNPU_OP_PIPE_BEGIN = 323,     /* TPipe constructed or Reset */
-    VNPU_OP_PIPE_END = 324,       /* TPipe destroyed */
-    VNPU_OP_PRINT = 326,          /* src0.addr = address of a text, p[0] = its bytes */
+    VNPU_OP_BUFFER_INIT = 320,       /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
+    VNPU_OP_BUFFER_ACQUIRE = 321,    /* p[0] = buffer handle */
+    VNPU_OP_BUFFER_RELEASE = 322,    /* p[0] = buffer handle */
+    VNPU_OP_PIPE_BEGIN = 323,        /* TPipe constructed or Reset */
+    VNPU_OP_PIPE_END = 324,          /* TPipe destroyed */
+    VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
-    VNPU_OP_FAULT = 325,          /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
+    VNPU_OP_FAULT = 325,             /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,
     VNPU_OP_GET_BLOCK_NUM = 353,

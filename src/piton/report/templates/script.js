@@ -1,0 +1,82 @@
+"use strict";
+// The page works without this: it adds sorting, filters, the theme button, and opens what a link points into.
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const remember = (value) => { try { localStorage.setItem("piton-theme", value); } catch (error) { /* a file: page may have no storage */ } };
+  const remembered = () => { try { return localStorage.getItem("piton-theme"); } catch (error) { return null; } };
+  const dark = document.getElementById("dark");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (dark.media === "all" ? true : dark.media === "not all" ? false : system.matches);
+  const setTheme = (theme) => { dark.media = theme === "dark" ? "all" : "not all"; };
+  if (remembered()) setTheme(remembered());
+  const button = document.getElementById("theme");
+  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.hidden = false;
+  button.addEventListener("click", () => { const theme = isDark() ? "light" : "dark"; setTheme(theme); remember(theme); label(); });
+  system.addEventListener("change", label);
+  label();
+
+  const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    target.scrollIntoView({ block: "center" });
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+  addEventListener("beforeprint", () => all("details.operator").forEach((part) => { part.open = true; }));
+
+  const key = (cell) => {
+    const text = cell ? cell.textContent.trim() : "";
+    const number = parseFloat(text.replace(/[\u202f,]/g, ""));
+    return Number.isNaN(number) ? (text === "–" || !text ? null : text.toLowerCase()) : number;
+  };
+  const compare = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
+  const sort = (head) => {
+    const table = head.closest("table");
+    const column = [...head.parentElement.children].indexOf(head);
+    const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    all("th[aria-sort]", table).forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => [key(row.cells[column]), row]);
+    rows.sort((a, b) => (a[0] === null || b[0] === null ? (a[0] === null) - (b[0] === null) : sign * compare(a[0], b[0])));  // what is missing comes last
+    body.append(...rows.map(([, row]) => row));
+  };
+  all("table.sortable th").forEach((head) => {
+    head.classList.add("sorts");
+    head.tabIndex = 0;
+    head.title = head.title || "sort";
+    head.addEventListener("click", () => sort(head));
+    head.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(head); } });
+  });
+
+  const filters = document.getElementById("filters");
+  if (!filters) return;
+  filters.hidden = false;
+  const [text, verdict, size] = ["text", "verdict", "size"].map((name) => filters.querySelector(`[name=${name}]`));
+  const shown = document.getElementById("shown");
+  const matches = (row, name) => {
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const content = `${name} ${row.textContent}`.toLowerCase();
+    return words.every((word) => content.includes(word)) && (!verdict.value || row.dataset.v === verdict.value) && (!size.value || row.dataset.s === size.value);
+  };
+  const apply = () => {
+    const isFiltered = Boolean(text.value.trim() || verdict.value || size.value);
+    let count = 0;
+    all("details.operator").forEach((part) => {
+      const rows = all("table.cases tbody tr", part);
+      const found = rows.filter((row) => { row.hidden = !matches(row, part.dataset.name); return !row.hidden; }).length;
+      const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.c));
+      all("tr[data-c]", part).forEach((row) => { row.hidden = !left.has(row.dataset.c); });
+      part.hidden = isFiltered && found === 0;
+      if (isFiltered && found) part.open = true;
+      count += found;
+    });
+    shown.textContent = isFiltered ? `${count} cases shown` : "";
+  };
+  [text, verdict, size].forEach((field) => field.addEventListener("input", apply));
+  all("button[data-open]", filters).forEach((one) => one.addEventListener("click", () => {
+    all("details.operator").forEach((part) => { part.open = one.dataset.open === "1"; });
+  }));
+})();

@@ -1,0 +1,147 @@
+"""Does a real browser show the report page as meant, at desktop and phone width, light and dark, and does nothing in it run but the page's own script?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from browser import DARK, LIGHT, Seen, find_browser, look_at
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "unit"))
+
+from report_world import failed_case, large_report, launch_of, operator_of, passed_case, small_report
+
+from piton.core.finding import Finding, FindingKind
+from piton.core.report import Report
+from piton.core.verdict import Cause, Place, outcome
+from piton.report.html import html_text
+
+pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: apt-get install chromium)")
+
+HACK = "window.hacked = (window.hacked || 0) + 1; parent.hacked += 1"
+PAYLOADS = (
+    f"<script>{HACK}</script>",
+    f"'\"><img src=x onerror='{HACK}'>",
+    f"</style></title></script><svg onload='{HACK}'></svg>",
+    f'<a href="javascript:{HACK}">x</a>',
+)
+LOOK = """(window, document) => {
+  const root = document.documentElement;
+  const style = window.getComputedStyle(document.body);
+  const boxes = [...document.querySelectorAll("svg.plot")].map((plot) => {
+    const box = plot.getBoundingClientRect();
+    const marks = [...plot.querySelectorAll("a use")].map((mark) => mark.getBoundingClientRect());
+    const inside = marks.filter((mark) => mark.left >= box.left && mark.right <= box.right && mark.top >= box.top && mark.bottom <= box.bottom).length;
+    return { width: box.width, height: box.height, marks: marks.length, inside };
+  });
+  return {
+    overflow: root.scrollWidth - root.clientWidth, width: root.clientWidth, ground: style.backgroundColor, ink: style.color, boxes,
+    rows: document.querySelectorAll("table.cases tbody tr").length, headline: document.querySelector(".headline").textContent.trim(),
+    theme: document.getElementById("theme").textContent, hasFilters: !document.getElementById("filters").hidden,
+    bar: window.getComputedStyle(document.querySelector("td.pipe")).backgroundImage.includes("gradient"), hacked: window.hacked || 0,
+  };
+}"""
+USE = """(window, document) => {
+  const shown = () => [...document.querySelectorAll("table.cases tbody tr")].filter((row) => row.checkVisibility()).map((row) => row.cells[0].textContent);
+  const column = (number) => [...document.querySelectorAll("#op-exp table.cases tbody tr")].map((row) => parseFloat(row.cells[number].textContent));
+  const filters = document.getElementById("filters");
+  const set = (name, value) => { const field = filters.querySelector(`[name=${name}]`); field.value = value; field.dispatchEvent(new window.Event("input")); };
+  const found = {};
+  const head = document.querySelectorAll("#op-exp table.cases th")[4];
+  head.click(); found.up = column(4); head.click(); found.down = column(4); found.sorted = head.getAttribute("aria-sort");
+  set("verdict", "hazard"); found.failed = shown(); found.hiddenOperator = !document.getElementById("op-gelu").checkVisibility();
+  set("verdict", ""); set("text", "gelu passed"); found.gelu = shown(); found.said = document.getElementById("shown").textContent;
+  set("text", ""); found.all = shown().length;
+  filters.querySelector("[data-open='0']").click(); found.closed = shown().length;
+  const before = window.getComputedStyle(document.body).backgroundColor;
+  document.getElementById("theme").click();
+  found.grounds = [before, window.getComputedStyle(document.body).backgroundColor];
+  return found;
+}"""
+
+
+def typical() -> Report:
+    """Two operators: three cases that pass, one hazard, one very long name."""
+    hazard = outcome(
+        Cause.MISSING_SYNC, "reads what nothing orders " * 20, place=Place(file="csrc/ops/exp/" + "very_long_name" * 12 + ".cpp", line=3), overlap_bytes=64
+    )
+    first = passed_case("exp", "1", 7.0).model_copy(update={"launches": (launch_of("exp_kernel" * 30, 7.0),)})
+    exp = operator_of("exp", first, passed_case("exp", "2", 9.0), passed_case("exp", "10", 5.5), failed_case(hazard, "11"))
+    return small_report((exp, operator_of("gelu", passed_case("gelu", "1", 19.0))))
+
+
+def hostile() -> Report:
+    """Every text that a submission can choose tries to run a script."""
+    operators = []
+    for number, payload in enumerate(PAYLOADS):
+        place = Place(file=payload, line=1, instruction=payload)
+        finding = Finding(kind=FindingKind.OTHER, message=payload, place=place)
+        good = passed_case(f"op{number}{payload}", payload).model_copy(update={"launches": (launch_of(payload, 10.0),), "findings": (finding,)})
+        bad = failed_case(outcome(Cause.DEADLOCK, payload, place=place, kernel=payload), f"2{payload}", others=(outcome(Cause.FLAG_LEAK, payload),))
+        operators.append(operator_of(f"op{number}{payload}", good, bad))
+    return small_report(tuple(operators), name=PAYLOADS[0] + PAYLOADS[2])
+
+
+@pytest.fixture(scope="module", params=[LIGHT, DARK], ids=["light", "dark"])
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Seen]:
+    return request.param, look_at(html_text(typical()), LOOK, tmp_path_factory.mktemp("page"), scheme=request.param)
+
+
+def brightness(colour: str) -> float:
+    """Mean of the channels of `rgb(r, g, b)`, 0 to 1."""
+    return sum(map(int, colour[4:-1].split(","))) / 3 / 255
+
+
+def test_nothing_overflows_at_desktop_and_phone_width(seen: tuple[int, Seen]) -> None:
+    assert [(frame["width"], frame["overflow"]) for frame in seen[1].frames] == [(1280, 0), (390, 0)]
+
+
+def test_both_figures_are_drawn_with_every_case_inside(seen: tuple[int, Seen]) -> None:
+    for frame in seen[1].frames:
+        assert [(box["marks"], box["inside"]) for box in frame["boxes"]] == [(4, 4), (4, 4)]
+        assert all(box["width"] > 300 and box["height"] > 190 for box in frame["boxes"])
+        assert frame["bar"]
+        assert (frame["rows"], frame["headline"]) == (5, "✗ 4 of 5 cases passed")
+
+
+def test_the_page_follows_the_scheme_of_the_system(seen: tuple[int, Seen]) -> None:
+    scheme, found = seen
+    for frame in found.frames:
+        ground, ink = brightness(frame["ground"]), brightness(frame["ink"])
+        assert (ground < 0.2 < 0.8 < ink) if scheme == DARK else (ink < 0.2 < 0.8 < ground)
+        assert frame["theme"] == ("Light" if scheme == DARK else "Dark")
+
+
+def test_the_console_has_no_errors_and_the_script_ran(seen: tuple[int, Seen]) -> None:
+    assert seen[1].console == []
+    assert all(frame["hasFilters"] for frame in seen[1].frames)
+
+
+def test_tables_sort_cases_are_filtered_and_the_button_changes_the_scheme(tmp_path: Path) -> None:
+    found = look_at(html_text(typical()), USE, tmp_path, widths=(1280,)).frames[0]
+    assert (found["up"], found["down"], found["sorted"]) == ([5.5, 7, 9, None], [9, 7, 5.5, None], "descending")
+    assert (found["failed"], found["hiddenOperator"]) == (["11"], True)
+    assert (found["gelu"], found["said"]) == (["1"], "1 cases shown")
+    assert (found["all"], found["closed"]) == (5, 0)
+    assert brightness(found["grounds"][1]) < 0.2 < 0.8 < brightness(found["grounds"][0])
+
+
+def test_no_text_of_a_submission_runs_as_a_script(tmp_path: Path) -> None:
+    found = look_at(html_text(hostile()), LOOK, tmp_path, widths=(390,))
+    assert (found.hacked, found.frames[0]["hacked"], found.console) == (0, 0, [])
+    assert (found.frames[0]["rows"], found.frames[0]["overflow"]) == (8, 0)
+
+
+def test_a_script_that_got_into_the_page_would_still_not_run(tmp_path: Path) -> None:
+    page = html_text(typical()).replace("<main>", f"<main><script>{HACK}</script><img src=x onerror='{HACK}'>")
+    found = look_at(page, LOOK, tmp_path, widths=(390,))
+    assert (found.hacked, found.frames[0]["hacked"]) == (0, 0)
+    assert any("Content Security Policy" in line for line in found.console)
+
+
+def test_a_whole_suite_is_shown_without_overflow_or_error(tmp_path: Path) -> None:
+    found = look_at(html_text(large_report()), LOOK, tmp_path)
+    assert [(frame["rows"], frame["overflow"]) for frame in found.frames] == [(1060, 0), (1060, 0)]
+    assert all(box["inside"] == box["marks"] > 600 for frame in found.frames for box in frame["boxes"])
+    assert found.console == []
