@@ -5,12 +5,6 @@
 
 namespace vnpu {
 
-namespace {
-
-constexpr uint32_t kManyCores = 0xffffffff;
-
-}  // namespace
-
 void Acquaintance::learn(uint32_t other, const Prefix &prefix) {
     if (others.size() <= other) others.resize(other + 1);
     for (uint32_t pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) others[other][pipe] = std::max(others[other][pipe], prefix[pipe]);
@@ -20,9 +14,11 @@ void Acquaintance::learn(const std::vector<Prefix> &prefixes) {
     for (uint32_t other = 0; other < prefixes.size(); ++other) learn(other, prefixes[other]);
 }
 
-bool Acquaintance::knows(const SharedAccess &access) const {
-    if (access.core == kManyCores) return stamp > access.stamp;
-    return access.core < others.size() && others[access.core][access.pipe] >= access.number;
+bool Acquaintance::knows(const SharedAccess &access) const { return access.core < others.size() && others[access.core][access.pipe] >= access.number; }
+
+bool CoreMap::is_in_the_way(const Cell &cell, const Acquaintance &who) {
+    const bool is_newest = cell.access.core != who.core && !who.knows(cell.access);
+    return is_newest || (cell.is_many && who.stamp <= cell.others);
 }
 
 bool CoreMap::other(uint64_t begin, uint64_t end, const Acquaintance &who, SharedRange &found) const {
@@ -30,7 +26,7 @@ bool CoreMap::other(uint64_t begin, uint64_t end, const Acquaintance &who, Share
     if (cell != cells_.begin() && std::prev(cell)->second.end > begin) --cell;
     for (; cell != cells_.end() && cell->first < end; ++cell) {
         const SharedAccess &access = cell->second.access;
-        if (access.core == who.core || who.knows(access)) continue;
+        if (!is_in_the_way(cell->second, who)) continue;
         found = {std::max(cell->first, begin), std::min(cell->second.end, end), access.core, access.place};
         return true;
     }
@@ -50,15 +46,18 @@ void CoreMap::split(uint64_t at) {
 // Bytes that have an owner get another access.
 void CoreMap::put(Cell &cell, const SharedAccess &access) const {
     const bool is_another = cell.access.core != access.core;
-    const uint32_t place = cell.access.place;
+    const uint32_t place = is_another && !is_shared_ ? access.place : cell.access.place;
+    if (is_another && is_shared_) {
+        cell.others = std::max(cell.others, cell.access.stamp);
+        cell.is_many = true;
+    }
     cell.access = access;
-    cell.access.place = is_another && !is_shared_ ? access.place : place;
-    if (is_another && is_shared_) cell.access.core = kManyCores;
+    cell.access.place = place;
 }
 
 bool CoreMap::is_one(const Cell &a, const Cell &b) {
-    if (a.access.core != b.access.core) return false;
-    return a.access.core == kManyCores ? a.access.stamp == b.access.stamp : a.access.epoch == b.access.epoch && a.access.pipe == b.access.pipe;
+    const bool is_same_owner = a.access.core == b.access.core && a.access.epoch == b.access.epoch && a.access.pipe == b.access.pipe;
+    return is_same_owner && a.is_many == b.is_many && a.others == b.others;
 }
 
 void CoreMap::add(uint64_t begin, uint64_t end, const SharedAccess &access) {
@@ -72,7 +71,7 @@ void CoreMap::add(uint64_t begin, uint64_t end, const SharedAccess &access) {
     for (auto cell = cells_.lower_bound(begin); at < end;) {
         if (cell == cells_.end() || cell->first > at) {
             const uint64_t until = cell == cells_.end() ? end : std::min(end, cell->first);
-            cell = cells_.emplace_hint(cell, at, Cell{until, access});
+            cell = cells_.emplace_hint(cell, at, Cell{until, access, false, 0});
         } else {
             put(cell->second, access);
         }

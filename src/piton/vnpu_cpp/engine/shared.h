@@ -6,8 +6,8 @@
  * Approach: one interval map of writers and one of readers by core; neighbouring ranges of one core merge, so that a tensor split over 48 cores is 48
  * entries. SyncAll starts a new phase, in which nothing of the old one conflicts. A flag between cores carries prefixes of pipes, as a flag inside a core
  * does: an access is ordered before those of a core that knows its pipe to be that far. Ranges merge only between two sets of flags of their core.
- * Limits: exact bytes; an entry keeps the place of the first access merged into it, and the newest instruction number. Of bytes that several cores read
- * only that is known, and a round of flags among all cores orders them.
+ * Limits: exact bytes; an entry keeps the place of the first access merged into it, and the newest instruction number. Of bytes that several cores read the
+ * newest reader is known; those before it count as ordered once the asking core has waited for any flag that was complete after they had read.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct SharedRange {
     uint32_t place;
 };
 
-// One access of a core; `epoch` counts the flags that the core has set for others, `stamp` the rounds that all cores have completed.
+// One access of a core; `epoch` counts the flags that the core has set for others, `stamp` the flags between cores that were complete by then.
 struct SharedAccess {
     uint32_t core = 0;
     uint32_t place = 0;
@@ -39,7 +39,7 @@ struct SharedAccess {
 struct Acquaintance {
     uint32_t core = 0;
     std::vector<Prefix> others;  // empty before the first wait
-    uint32_t stamp = 0;          // of the last round of all cores that it has waited for
+    uint32_t stamp = 0;          // how many flags were complete when it last waited for one
 
     void learn(uint32_t other, const Prefix &prefix);
     void learn(const std::vector<Prefix> &prefixes);
@@ -59,10 +59,13 @@ public:
 private:
     struct Cell {
         uint64_t end;
-        SharedAccess access;
+        SharedAccess access;   // the newest
+        bool is_many = false;  // other cores before it
+        uint32_t others = 0;   // their newest stamp
     };
     void split(uint64_t at);
     void put(Cell &cell, const SharedAccess &access) const;
+    static bool is_in_the_way(const Cell &cell, const Acquaintance &who);
     static bool is_one(const Cell &a, const Cell &b);
 
     bool is_shared_;

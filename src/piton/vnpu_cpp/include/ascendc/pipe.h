@@ -126,6 +126,14 @@ public:
         }
     }
 
+    /* Ours: the unified buffer that InitBuffer has not given out, for APIs that need memory and are given none. */
+    PITON_API LocalTensor<uint8_t> UnusedMemory(piton::Location at) const {
+        const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_UB));
+        const uint64_t begin = end_[VNPU_SPACE_UB];
+        return LocalTensor<uint8_t>(TPosition::VECCALC, static_cast<uint32_t>(begin), static_cast<uint32_t>(capacity), static_cast<uint32_t>(capacity - begin),
+                                    nullptr);
+    }
+
 private:
     /* `toCome` buffers of this size are asked for, this one included. */
     PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
