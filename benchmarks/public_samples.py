@@ -56,6 +56,11 @@ ALL = (
     Sample(f"{VECTOR}/element_wise_logic", (1, 4)),
     Sample(f"{VECTOR}/mrg_sort", (1, 2, 3)),
     Sample(f"{VECTOR}/transpose", (1, 2, 3), option="-scenario_num"),
+    Sample("05_sync_control/sync_all"),
+    Sample("05_sync_control/ib_set_wait"),
+    Sample("05_sync_control/sequential_block_sync"),
+    Sample("06_atomic/data_movement_with_atomic_operations"),
+    Sample("06_atomic/set_atomic_deterministic_computation"),
 )
 
 

@@ -16,7 +16,6 @@ from engine_rig import (
     AND,
     AXPY,
     COPY,
-    CROSS_SET,
     DIV,
     DUPLICATE,
     EXP,

@@ -44,7 +44,9 @@ def test_logarithms_have_their_base(rig: Rig, name: str, model: Any, kind: str) 
     data = np.exp(np.random.default_rng(1).uniform(-5, 5, 1500)).astype(DTYPES[kind])
     got, causes = run(rig, name, data, 1500, 1500)
     assert causes == []
-    np.testing.assert_allclose(got.astype(np.float64), model(data.astype(np.float64)), rtol=2e-3 if kind == "f16" else 1e-6, atol=1e-3 if kind == "f16" else 2e-7)
+    np.testing.assert_allclose(
+        got.astype(np.float64), model(data.astype(np.float64)), rtol=2e-3 if kind == "f16" else 1e-6, atol=1e-3 if kind == "f16" else 2e-7
+    )
 
 
 @pytest.mark.parametrize("kind", DTYPES)
