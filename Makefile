@@ -16,7 +16,7 @@ help:
 	@echo "make format     rewrite sources in the project's format"
 	@echo "make test-slow  the suites that take more than a minute"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make bench      ratios and fidelity tables"
+	@echo "make bench      speeds against their bounds, the comparison's ratios, fidelity tables; about 3 minutes"
 	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
 
 demo:
@@ -59,6 +59,7 @@ sanitize:
 
 bench:
 	@tools/venv.sh dev
+	$(BIN)/python benchmarks/speed
 	$(BIN)/python benchmarks/compare/compare_ratio.py
 	$(BIN)/python benchmarks/fidelity
 

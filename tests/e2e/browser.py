@@ -21,11 +21,12 @@ DARK, LIGHT = 0, 1
 _FRAME = '<iframe class="page" style="width:{width}px;height:900px;border:0" srcdoc="{page}"></iframe>'
 _WRAPPER = """<!DOCTYPE html><meta charset="utf-8"><body>{frames}<script>
 window.hacked = 0;
-addEventListener("load", () => {{
+addEventListener("load", async () => {{
   const probe = {probe};
-  const found = [...document.querySelectorAll("iframe.page")].map((frame) => {{
-    try {{ return probe(frame.contentWindow, frame.contentDocument); }} catch (error) {{ return {{ error: String(error) }}; }}
-  }});
+  const found = [];
+  for (const frame of document.querySelectorAll("iframe.page")) {{
+    try {{ found.push(await probe(frame.contentWindow, frame.contentDocument)); }} catch (error) {{ found.push({{ error: String(error) }}); }}
+  }}
   const result = document.createElement("pre");
   result.id = "result";
   result.textContent = JSON.stringify({{ hacked: window.hacked, frames: found }});
@@ -49,7 +50,10 @@ def find_browser() -> str | None:
 
 
 def look_at(page: str, probe: str, folder: Path, *, widths: tuple[int, ...] = (1280, 390), scheme: int = LIGHT) -> Seen:
-    """Run the JavaScript function `probe(window, document)` on `page` in a frame of each width. `window.hacked` is 0 until a script of the page sets it."""
+    """Run the JavaScript function `probe(window, document)`, which may be async, on `page` in a frame of each width.
+
+    `window.hacked` of the wrapper is 0 until a script that came with the page's data sets it.
+    """
     file = folder / "wrapper.html"
     frames = "".join(_FRAME.format(width=width, page=html.escape(page)) for width in widths)
     file.write_text(_WRAPPER.format(frames=frames, probe=probe), encoding="utf-8")

@@ -146,7 +146,7 @@ def test_doctor_names_every_check_and_exits_0_or_3(world: Path) -> None:
     done = piton(world, "doctor", "--json")
     checks = json.loads(done.stdout)
     names = {check["name"] for check in checks}
-    assert {"python", "venv", "python headers", "c++ compiler", "make", "torch", "disk", "memory", "isolation"} <= names
+    assert {"python", "venv", "python headers", "c++ compiler", "make", "torch", "disk", "cache", "memory", "isolation"} <= names
     assert done.returncode == (0 if all(check["is_ok"] or not check["is_required"] for check in checks) else 3)
 
 

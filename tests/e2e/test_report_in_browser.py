@@ -60,6 +60,14 @@ USE = """(window, document) => {
   return found;
 }"""
 
+FOLLOW = """async (window, document) => {
+  const row = document.getElementById("operator_number_20-3");
+  const before = row.checkVisibility();
+  await new Promise((done) => { window.addEventListener("hashchange", () => window.setTimeout(done, 50)); window.location.hash = "#operator_number_20-3"; });
+  const box = row.getBoundingClientRect();
+  return { before, after: row.checkVisibility(), isInView: box.top >= 0 && box.bottom <= window.innerHeight };
+}"""
+
 
 def typical() -> Report:
     """Two operators: three cases that pass, one hazard, one very long name."""
@@ -125,6 +133,11 @@ def test_tables_sort_cases_are_filtered_and_the_button_changes_the_scheme(tmp_pa
     assert (found["gelu"], found["said"]) == (["1"], "1 cases shown")
     assert (found["all"], found["closed"]) == (5, 0)
     assert brightness(found["grounds"][1]) < 0.2 < 0.8 < brightness(found["grounds"][0])
+
+
+def test_a_link_to_a_case_opens_its_operator_and_goes_there(tmp_path: Path) -> None:
+    found = look_at(html_text(large_report(21, 8)), FOLLOW, tmp_path, widths=(1280,)).frames[0]
+    assert found == {"before": False, "after": True, "isInView": True}
 
 
 def test_no_text_of_a_submission_runs_as_a_script(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ HERE = Path(__file__).resolve().parent / "cpp"
 NOT_ENGINE = {"device_main.cpp"}
 
 S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
-GM, UB = 1, 2
+GM, UB, L1 = 1, 2, 3
+AIV, AIC, MIX = range(3)
 F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64 = range(1, 11)
 I4 = 13
 SIZE = {F16: 2, BF16: 2, F32: 4, I8: 1, U8: 1, I16: 2, U16: 2, I32: 4, U32: 4, I64: 8}
@@ -52,13 +53,13 @@ REDUCE_SUM, REDUCE_MAX, REDUCE_MIN, WHOLE_REDUCE_SUM, WHOLE_REDUCE_MAX, WHOLE_RE
 BLOCK_REDUCE_SUM, BLOCK_REDUCE_MAX, BLOCK_REDUCE_MIN, BRCB, GATHER, CREATE_VEC_INDEX, PAIR_REDUCE_SUM, GATHER_MASK = range(134, 142)
 GATHER_BLOCKS, GET_CMP_MASK, SET_CMP_MASK, GET_REDUCE_SUM = 142, 143, 144, 358
 SORT32, MRG_SORT, TRANS_5HD, TRANSPOSE = range(145, 149)
-DATA_COPY, DATA_COPY_PAD = 192, 193
+DATA_COPY, DATA_COPY_PAD, DATA_COPY_ND2NZ = 192, 193, 194
 SCALAR_LOAD, SCALAR_STORE, CACHE_CLEAN = 224, 225, 226
 SET_FLAG, WAIT_FLAG, BARRIER, SYNC_ALL, CROSS_SET, CROSS_WAIT, SOFT_SET, SOFT_WAIT = range(256, 264)
 SET_MASK, SET_MASK_MODE, SET_ATOMIC, SET_PAD_VALUE, SET_DEQ_SCALE, SET_CTRL, SET_ADDRESSES = range(288, 295)
 GET_REDUCE_BEST, GET_MRG_RESULT, GET_CTRL = 359, 360, 361
-BUFFER_INIT, FAULT = 320, 325
-GET_BLOCK_IDX, GET_BLOCK_NUM, GET_SYSTEM_CYCLE, GET_CAPACITY = 352, 353, 356, 357
+BUFFER_INIT, FAULT, TASK_TYPE = 320, 325, 328
+GET_BLOCK_IDX, GET_BLOCK_NUM, GET_SYSTEM_CYCLE, GET_CAPACITY, GET_CORE_KIND = 352, 353, 356, 357, 363
 THROW = 1000
 
 F_COUNT, F_SET_MASK, F_KEEP_MASK, F_QUEUE = 1, 2, 4, 8
@@ -111,6 +112,11 @@ def ub(addr: int, dtype: int = F32, *, limit: int = UNBOUNDED, blk: int = 1, rep
     return Operand(addr, limit, blk, rep, UB, dtype)
 
 
+def l1(addr: int, dtype: int = F32, *, limit: int = UNBOUNDED) -> Operand:
+    """An operand in L1 at byte `addr`."""
+    return Operand(addr, limit, 1, 8, L1, dtype)
+
+
 def gm(addr: int, dtype: int = F32) -> Operand:
     """An operand in global memory."""
     return Operand(addr, UNBOUNDED, 1, 8, GM, dtype)
@@ -158,6 +164,16 @@ def pad(to: Operand, source: Operand, nbytes: int, *, line: int = 0, blocks: int
     pipe = MTE2 if source.space == GM else MTE3
     made = _with(record(DATA_COPY_PAD, pipe, line=line, p=(blocks, nbytes, *gaps), scalar=value), (to, source))
     made.mask[0] = sides
+    return made
+
+
+def nd2nz(to: Operand, source: Operand, shape: tuple[int, int, int], pitch: int, chip: tuple[int, int], between: tuple[int, int] = (0, 0)) -> Record:
+    """DataCopy with Nd2NzParams. `shape` = matrices, rows, bytes per row; `pitch` bytes from row to row; `chip` bytes between units and between rows; `between`
+    bytes between matrices in global memory and on chip."""
+    matrices, rows, row_bytes = shape
+    made = _with(record(DATA_COPY_ND2NZ, MTE2, p=(rows, row_bytes, pitch, matrices)), (to, source))
+    made.mask[0] = chip[0] | chip[1] << 32
+    made.mask[1] = between[0] | between[1] << 32
     return made
 
 

@@ -118,10 +118,34 @@ def test_a_copy_through_without_compute_needs_mte2_to_mte3(scene: Scene) -> None
     assert scene.run(scene.load(), flag(MTE2, MTE3), scene.store(0)).causes() == []
 
 
-def test_two_loads_into_one_buffer_need_a_barrier(scene: Scene) -> None:
-    assert_race(scene.run(scene.load(), scene.load(line=5)), 1, 5, "PipeBarrier<PIPE_MTE2>")
-    assert scene.run(scene.load(), barrier(MTE2), scene.load(line=5)).causes() == []
-    assert scene.run(scene.load(), scene.load(at=8192, line=5)).causes() == []
+def test_two_loads_into_one_buffer_need_a_barrier_before_it_is_read(scene: Scene) -> None:
+    read = [*flag(MTE2, V), scene.compute()]
+    report = scene.run(scene.load(), scene.load(line=5), read)
+    assert_race(report, 1, 5, "PipeBarrier<PIPE_MTE2>")
+    assert "while Abs at kernel.cpp:2 reads them" in report.first("missing_sync")["message"]
+    assert scene.run(scene.load(), barrier(MTE2), scene.load(line=5), read).causes() == []
+    assert scene.run(scene.load(), scene.load(at=8192, line=5), read).causes() == []
+
+
+def test_two_loads_into_one_buffer_that_nobody_reads_are_a_finding(scene: Scene) -> None:
+    report = scene.run(scene.load(), scene.load(line=5), scene.load(line=6))
+    assert (report.causes(), report.findings()) == ([], ["other"])
+    assert (report.first("other")["line"], report.first("other")["numbers"]) == (6, {"begin": 0, "end": 4096})
+
+
+@pytest.mark.parametrize(("source", "causes"), [(4064, ["missing_sync"]), (4096, [])])
+def test_only_the_bytes_that_both_loads_wrote_matter(scene: Scene, source: int, causes: list[str]) -> None:
+    """Two loads of 4096 bytes at 0; what is read begins in their last block of 32 bytes, or behind it."""
+    steps = [scene.load(at=4096, tile=1), scene.load(), scene.load(line=5), *flag(MTE2, V)]
+    assert scene.run(steps, count(ABS, (ub(16384), ub(source)), 64, line=2)).causes() == causes
+
+
+def test_a_write_in_order_makes_a_buffer_sound_again(scene: Scene) -> None:
+    twice = [scene.load(), scene.load(line=5)]
+    read = [*flag(MTE2, V), scene.compute()]
+    assert scene.run(twice, barrier(MTE2), scene.load(line=6), read).causes() == []
+    half = load(ub(0), gm(scene.x), BYTES // 2, line=6)
+    assert scene.run(twice, barrier(MTE2), half, read).first("missing_sync")["numbers"]["begin"] == BYTES // 2
 
 
 def test_a_flag_carries_all_earlier_work_of_its_pipe_and_nothing_later(scene: Scene) -> None:

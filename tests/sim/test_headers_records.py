@@ -15,15 +15,16 @@ INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
 FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-I{CPP}"]
 
 # enum vnpu_pipe, enum vnpu_opcode, flags: written out, so that a change of the ABI is noticed here
-S, V, MTE2, MTE3, FIX, ALL = 0, 1, 4, 5, 6, 7
+S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
 ADD, MULS, EXP, CAST, DUPLICATE, COPY, COPY_PAD, LOAD, STORE = 1, 33, 64, 72, 74, 192, 193, 224, 225
+COPY_ND2NZ, TASK_TYPE = 194, 328
 ADDS, COMPARE, SELECT = 32, 96, 97
 SET, WAIT, BARRIER, SYNC_ALL, SET_MASK, MASK_MODE, ATOMIC, PAD_VALUE = 256, 257, 258, 259, 288, 289, 290, 291
 INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
-GM, UB = 1, 2
+GM, UB, L1 = 1, 2, 3
 F16, F32, U8, I16 = 1, 3, 5, 6
-QUESTIONS = range(352, 363)
+QUESTIONS = range(352, 364)
 
 Record = dict[str, Any]
 Scenarios = dict[str, list[Record]]
@@ -161,6 +162,30 @@ def test_copies_go_by_the_pipe_of_their_direction(scenarios: Scenarios) -> None:
     assert (into["op"], into["pipe"], into["p"], into["flags"]) == (COPY, MTE2, [1, 128, 0, 0], 0)
     assert (out["op"], out["pipe"], out["p"], out["flags"]) == (COPY, MTE3, [2, 96, 128, 160], BYPASS)
     assert (inside["op"], inside["pipe"], inside["p"]) == (COPY, V, [1, 64, 0, 0])
+
+
+def test_nd2nz_copies_count_bytes_on_both_sides(scenarios: Scenarios, line_of: Callable[[str], int]) -> None:
+    kind, one, two, plain, out = instructions(scenarios["cube_copies"])
+    assert (kind["op"], kind["p"][0]) == (TASK_TYPE, 1)
+    assert (one["op"], one["pipe"], one["p"], one["line"]) == (COPY_ND2NZ, MTE2, [20, 46, 64, 1], line_of("nd2nz"))
+    assert one["mask"] == [32 * 32 | 32 << 32, 0]
+    assert (one["dst"][:4], one["src0"][:2]) == ([L1, 32, 2048, F16], [GM, 0x200000000004])
+    assert (two["p"], two["flags"], two["mask"]) == ([20, 46, 64, 2], BYPASS, [32 * 32 | 32 << 32, 18 | 18 << 32])
+    assert (plain["op"], plain["pipe"], plain["dst"][:2]) == (COPY, MTE2, [L1, 0])
+    assert (out["op"], out["pipe"], out["p"], out["src0"][0]) == (COPY, MTE3, [2, 96, 128, 160], L1)
+
+
+def test_a_pipe_on_a_cube_core_keeps_three_flags_for_itself(scenarios: Scenarios) -> None:
+    kept = [(SET, M, MTE1, 0), (SET, M, MTE1, 1), (SET, M, MTE1, 2)]
+    given_back = [(WAIT, *flag[1:]) for flag in kept]
+    used = [(SET, MTE2, MTE1, 0), (WAIT, MTE2, MTE1, 0), (SET, MTE1, MTE2, 0)]
+    flags = [item for item in shape(scenarios["cube_pipe"]) if item[0] in (SET, WAIT)]
+    assert flags == [*kept, *used, (WAIT, MTE1, MTE2, 0), *given_back]
+
+
+def test_the_kind_of_core_is_known_to_the_kernel(scenarios: Scenarios) -> None:
+    barriers = [item for item in shape(scenarios["cube_pipe"]) if item[0] == BARRIER]
+    assert barriers == [(BARRIER, MTE1), (BARRIER, ALL)]
 
 
 def test_mask_forms_become_bits_and_a_count(scenarios: Scenarios) -> None:
@@ -301,7 +326,9 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
 @pytest.mark.parametrize(
     ("scenario", "api", "figures", "value"),
     [
-        ("fault_overflow", "InitBuffer", [1, 196608, 0], 262144),
+        ("fault_overflow", "InitBuffer", [1, 196608, UB], 262144),
+        ("fault_l1", "InitBuffer", [1, 524288, L1], 524352),
+        ("fault_nd2nz", "DataCopy", [9, 2, 0], 0),
         ("fault_limit", "InitBuffer", [2, 65, 64], 0),
         ("fault_alloc", "AllocTensor", [3, 2, 0], 0),
         ("fault_full", "EnQue", [4, 1, 0], 0),
@@ -317,7 +344,7 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_select_mode", "Select", [9, 4, 0], 2),
         ("fault_shift", "ShiftLeft", [9, 2, 0], 17),
         ("fault_reduce_repeat", "WholeReduceSum", [9, 3, 0], 256),
-        ("fault_allocator", "Alloc", [1, 196608, 0], 196640),
+        ("fault_allocator", "Alloc", [1, 196608, UB], 196640),
         ("fault_event_id", "SetFlag", [9, 0, 0], 8),
         ("fault_count", "Exp", [9, 2, 0], 2**64 - 256),
         ("fault_pad", "DataCopyPad", [9, 3, 0], 36),

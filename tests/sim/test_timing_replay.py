@@ -11,25 +11,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "fidelity"))
 
 import timing_driver
+from timing_chips import NO_LAUNCH, with_figures
 from timing_driver import ALL, MTE2, MTE3, S, V
 
 from piton.catalog.hardware import load_hardware
-from piton.core.hardware import Figure, Hardware
+from piton.core.hardware import Hardware
 
 GM = 0x200000000000
 DRAIN = 1
 """Cycles of the PIPE_ALL that ends every block."""
 
 
-def with_figures(**values: float) -> Hardware:
-    """The 910B1 with single figures of the simulation block replaced; a double underscore stands for the dot."""
-    chip = load_hardware("ascend910b1")
-    changed = {name.replace("__", "."): Figure(value=value, source="test") for name, value in values.items()}
-    assert set(changed) <= set(chip.simulation)
-    return chip.model_copy(update={"simulation": {**chip.simulation, **changed}})
-
-
-BARE = with_figures(launch__base_us=0, launch__per_block_us=0, launch__minimum_us=0, launch__sync_all_us=0)
+BARE = with_figures(**NO_LAUNCH)
 LATENCY = round(0.204 * 1850)
 SETUP = 12
 ISSUE = 9
@@ -389,6 +382,12 @@ def test_a_shared_memory_and_small_blocks_are_told_apart() -> None:
 def test_bank_conflicts_are_the_repeats_beyond_one_each() -> None:
     assert "bank_conflict" not in lost(launch(block("vector 1 1 98304 0 8448 32")), V)
     assert lost(launch(block("vector 1 1 98304 0 65536 32")), V)["bank_conflict"] == 32
+
+
+def test_a_cube_core_s_loss_is_told_against_its_own_rate() -> None:
+    chip = with_figures(**NO_LAUNCH, hbm__read_cap_bytes_per_s=135e9)
+    shared = launch("kind 1\n" + block(f"readl1 {GM} 1 65536 0 0") + block(f"readl1 {GM + 65536} 1 65536 0 0"), chip)
+    assert lost(shared, MTE2)["bandwidth_share"] == pytest.approx(2 * 65536 / 135e9 * 1.85e9, abs=4)
 
 
 def test_a_miss_of_the_data_cache_is_lost_time_of_the_scalar_unit() -> None:

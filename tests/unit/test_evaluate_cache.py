@@ -119,3 +119,17 @@ def test_a_damaged_value_is_a_miss(tmp_path: Path) -> None:
     assert (store.load("a"), store.load("b")) == (12.5, None)
     (tmp_path / "a.json").write_text("12.")
     assert store.load("a") is None
+
+
+def test_what_killed_runs_left_goes_once_it_is_old(tmp_path: Path) -> None:
+    store = TensorStore(tmp_path, cap_bytes=1 << 20)
+    publish(store, "whole")
+    (tmp_path / "orphan.bin").write_bytes(b"data without an index")
+    (tmp_path / "new-half").write_bytes(b"half")
+    TensorStore(tmp_path, cap_bytes=1 << 20)
+    assert len(list(tmp_path.iterdir())) == 4
+    for path in tmp_path.iterdir():
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    again = TensorStore(tmp_path, cap_bytes=1 << 20)
+    assert {path.name for path in tmp_path.iterdir()} == {"whole.bin", "whole.json"}
+    assert load(again, "whole") == DATA

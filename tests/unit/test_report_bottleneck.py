@@ -61,7 +61,7 @@ def case(*launches: LaunchRecord, t_hw_us: float | None = 0.8) -> CaseResult:
 def test_the_sentence_names_limit_share_rate_distance_and_what_the_limit_waits_for() -> None:
     found = bottleneck(case(MTE2_BOUND))
     assert found is not None
-    assert found.sentence == "MTE2 bound: busy 83 % of 1.00 us, 1.40 TB/s, 1.2 x T_HW; waits 12 % for V, 5 % for work to be issued; loses 6 % to latency"
+    assert found.sentence == "MTE2 bound: busy 83 % of 1.00 us, GM 1.40 TB/s, 1.2 x T_HW; waits 12 % for V, 5 % for work to be issued; loses 6 % to latency"
 
 
 def test_without_t_hw_the_sentence_says_nothing_about_it() -> None:
@@ -73,7 +73,7 @@ def test_without_t_hw_the_sentence_says_nothing_about_it() -> None:
 def test_launching_is_the_limit_when_it_takes_more_than_the_busiest_pipe() -> None:
     found = bottleneck_of([kernel(v={"busy": 0.4, "launch": 0.3, "tail": 0.2, "flag_mte2": 0.1})])
     assert found is not None
-    assert found.sentence == "launch bound: blocks start and end during 50 % of 1.00 us, 1.40 TB/s; V is busy 40 %; waits 10 % for MTE2"
+    assert found.sentence == "launch bound: blocks start and end during 50 % of 1.00 us, GM 1.40 TB/s; V is busy 40 %; waits 10 % for MTE2"
 
 
 def test_device_copies_are_the_limit_when_they_take_most_of_the_time() -> None:

@@ -189,7 +189,7 @@ def test_a_report_without_reasons_of_waits_keeps_the_digest_it_had_before_there_
 
 def test_terminal_and_markdown_say_where_the_time_of_a_case_went() -> None:
     for render in (terminal_text, markdown_text):
-        assert "launch bound: blocks start and end during 72 % of 10.00 us, 0 GB/s" in render(REPORT)
+        assert "launch bound: blocks start and end during 72 % of 10.00 us, GM 0 GB/s" in render(REPORT)
 
 
 def test_every_rendering_says_that_there_were_two_trials() -> None:

@@ -217,14 +217,29 @@ def test_a_roofline_mark_stands_at_its_intensity_and_rate_below_what_t_hw_allows
     assert [line.label for line in figure.lines] == ["HBM read 1.6 TB/s", "L2 write 5.2 TB/s", "float32 5.53"]
 
 
-def test_the_intensity_counts_the_bytes_of_the_slower_direction() -> None:
+def test_names_of_curves_that_end_close_together_do_not_cover_one_another() -> None:
+    cases = [passed_case(case_id=str(number), t_hw_us=1.0) for number in range(3)]
+    anchors = [case.t_baseline.model_copy(update={"value_us": value}) for case, value in zip(cases, (2.0, 8.0, 265.0), strict=True) if case.t_baseline]
+    cases = [case.model_copy(update={"t_baseline": anchor}) for case, anchor in zip(cases, anchors, strict=True)]
+    located = [Located(case, case.case.id) for case in small_report((operator_of("exp", *cases),)).operators[0].cases]
+    figure = hap_figure(located, series_of(located), "simulated")
+    assert figure is not None
+    heights = [line.y for line in figure.lines if line.kind == "curve"]
+    assert len(heights) == 3
+    assert all(lower - upper >= 20 for lower, upper in zip(heights, heights[1:], strict=False))
+
+
+@pytest.mark.parametrize(("read", "written", "intensity"), [(1, 100, 0.01), (100, 1, 0.01), (1, 3, 1.0), (1, 4, 0.25)])
+def test_the_intensity_counts_the_bytes_of_the_slower_direction(read: int, written: int, intensity: float) -> None:
+    """Reads go at 1.6 TB/s and writes at 5.2: up to 3.25 times the bytes, writes are the faster ones."""
     case = passed_case()
     assert case.t_hw
     assert case.t_hw.work
-    written = case.t_hw.work.model_copy(update={"write_bytes": 100 * case.t_hw.work.read_bytes})
-    located = [Located(case.model_copy(update={"t_hw": case.t_hw.model_copy(update={"work": written})}), "exp-1")]
+    unit = case.t_hw.work.read_bytes
+    work = case.t_hw.work.model_copy(update={"read_bytes": read * unit, "write_bytes": written * unit})
+    located = [Located(case.model_copy(update={"t_hw": case.t_hw.model_copy(update={"work": work})}), "exp-1")]
     (figure,) = roofline_figures(located, series_of(located), CHIP)
-    assert figure.marks[0].x == round(x_of(figure.x, 0.01), 1)
+    assert figure.marks[0].x == round(x_of(figure.x, intensity), 1)
 
 
 def test_cube_work_has_a_figure_of_its_own_and_pure_data_movement_is_named() -> None:

@@ -28,6 +28,7 @@ from piton.core.submission import Manifest, OperatorSources, Submission, Submiss
 from piton.core.verdict import Cause
 from piton.targets.vnpu import compiler
 from piton.targets.vnpu.own import Paths
+from piton.targets.vnpu.sources import copy_sources
 from piton.targets.vnpu.toolchain import VnpuToolchain
 
 INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
@@ -75,6 +76,7 @@ extern "C" uint64_t piton_host_platform(uint32_t what) { return what == PITON_PL
 KERNEL = r"""#include "kernel_operator.h"
 #include "platform/platform_ascendc.h"
 #include "scale_launch.h"
+#include <algorithm>
 
 struct Tiling { int64_t total; uint8_t rest; };
 
@@ -104,10 +106,11 @@ EXTENSION = """#include <Python.h>
 static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_C", 0, -1, 0, 0, 0, 0, 0};
 extern "C" PyObject *PyInit__C(void) { return PyModule_Create(&definition); }
 """
+PLUGIN_PATH = "csrc/ops/scale/op_plugin/scale_plugin.cpp"
 FILES = {
     "csrc/ops/scale/op_kernel/scale_kernel.cpp": KERNEL,
     "csrc/ops/scale/op_kernel/scale_launch.h": '#pragma once\nextern "C" void launch_scale(void *x, void *stream);\n',
-    "csrc/ops/scale/op_plugin/scale_plugin.cpp": PLUGIN,
+    PLUGIN_PATH: PLUGIN,
     "csrc/ops/other/op_kernel/other_kernel.cpp": "this is not C++",
     "csrc/extension.cpp": EXTENSION,
     "cann_bench/__init__.py": "from . import _C\nfrom . import tools\n",
@@ -165,7 +168,7 @@ def submission(folder: Path, changes: Mapping[str, str | None] | None = None) ->
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     files = tuple(SubmissionFile(path=path, sha256=hashlib.sha256(text.encode()).hexdigest(), size_bytes=len(text)) for path, text in contents.items())
-    sources = OperatorSources(operator="scale", kernels=(KERNEL_PATH,), plugins=("csrc/ops/scale/op_plugin/scale_plugin.cpp",))
+    sources = OperatorSources(operator="scale", kernels=(KERNEL_PATH,), plugins=(PLUGIN_PATH,))
     return Submission(root=str(folder), manifest=Manifest(), files=files, operators=(sources,))
 
 
@@ -269,6 +272,25 @@ def test_another_engine_compiles_nothing_and_is_in_the_key(toolchain: VnpuToolch
     assert again.key != built.key
 
 
+def test_the_same_sources_in_another_folder_build_nothing_again(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    copy, counting = tmp_path / "vnpu_cpp", PlainRunner()
+    shutil.copytree(toolchain._ready().paths.root, copy, ignore=shutil.ignore_patterns("cache"))
+    other = VnpuToolchain(hardware(), toolchain._store.root.parent, source_root=copy)
+    other.prepare(counting)
+    again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
+    assert (counting.jobs, again.outcome, again.key) == ([], None, built.key)
+
+
+def test_another_build_of_the_compiler_is_another_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    own = toolchain._ready()
+    other = VnpuToolchain(hardware(), toolchain._store.root.parent, source_root=own.paths.root)
+    other._own = replace(own, compiler=replace(own.compiler, identity="12.2.0 patched"))
+    counting = PlainRunner()
+    again = other.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))
+    assert again.key != built.key
+    assert "scale_kernel.device.o" in {Path(job.argv[-1]).name for job in counting.jobs}
+
+
 def test_a_change_in_the_python_package_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
     changed = submission(tmp_path / "submission", {"cann_bench/tools.py": "MORE = 1\n"})
     assert toolchain.build(changed, operator(), PlainRunner(), str(tmp_path / "out")).key != built.key
@@ -325,11 +347,13 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
     ("statement", "cause", "text", "instruction"),
     [
         ("AscendC::SetPadValue(shiift);", Cause.COMPILE_ERROR, "shiift", ""),
-        ("AscendC::Sort32(x, x, x, 8);", Cause.UNSUPPORTED_API, "Sort32 is not part", "Sort32"),
+        ("AscendC::BilinearInterpolation(x, x);", Cause.UNSUPPORTED_API, "BilinearInterpolation is not part", "BilinearInterpolation"),
         ("using namespace AscendC; RpSort16<float>(x, 8);", Cause.UNSUPPORTED_API, "RpSort16 is not part", "RpSort16"),
         ("AscendC::TPipe p; p.InitBufPool(x, 8);", Cause.UNSUPPORTED_API, "InitBufPool is not part", "InitBufPool"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.COMPILE_ERROR, "Exp does not support bfloat16_t", ""),
+        ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", Cause.COMPILE_ERROR, "not both together", ""),
+        ("int v[2][2]; std::sort(v, v + 2, [](char *a, int b) { return b; });", Cause.COMPILE_ERROR, "", ""),
     ],
 )
 def test_a_compile_failure_has_its_cause_and_the_user_s_line(
@@ -345,6 +369,45 @@ def test_a_compile_failure_has_its_cause_and_the_user_s_line(
     assert any(item.severity == "error" and item.file == KERNEL_PATH and item.line == SHIFT_LINE for item in build.diagnostics)
 
 
+LAUNCH_HEADER = "csrc/ops/scale/op_kernel/scale_launch.h"
+MACROS = "#define INNER(x) AscendC::SetPadValue(x, x, x)\n#define OUTER(x) INNER(x)\n"
+
+
+def test_an_error_in_a_macro_is_placed_where_the_macro_is_used_and_says_where_it_is_defined(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    changes = {KERNEL_PATH: edited(KERNEL, SHIFT, "OUTER(shift);"), LAUNCH_HEADER: FILES[LAUNCH_HEADER] + MACROS}
+    build = toolchain.build(submission(tmp_path / "submission", changes), operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is not None
+    assert (build.outcome.place.file, build.outcome.place.line) == (KERNEL_PATH, SHIFT_LINE)
+    assert build.outcome.message.startswith("no matching function for call to")
+    assert build.outcome.message.endswith(f"(in macro INNER, defined at {LAUNCH_HEADER}:3)")
+
+
+@pytest.mark.parametrize(
+    ("launch", "text"),
+    [
+        ("plain_kernel<<<1, 0, nullptr, stream>>>(5);", "the launch of plain_kernel passes (int), the kernel takes ()"),
+        ("plain_kernel<<<1>>>();", "the launch of plain_kernel is configured with <<<int>>>, expected <<<blocks, L2 descriptor or nullptr, stream>>>"),
+    ],
+)
+def test_a_launch_that_does_not_fit_its_kernel_is_told_in_words_of_the_user(toolchain: VnpuToolchain, tmp_path: Path, launch: str, text: str) -> None:
+    old = "plain_kernel<<<1, 0, nullptr, stream>>>();"
+    line = 1 + KERNEL.splitlines().index(f"    {old}")
+    source = submission(tmp_path / "submission", {KERNEL_PATH: edited(KERNEL, old, launch)})
+    build = toolchain.build(source, operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is not None
+    assert (build.outcome.message, build.outcome.place.line) == (text, line)
+
+
+def test_a_warning_is_shown_once_and_by_a_cached_build_too(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    source = {KERNEL_PATH: edited(KERNEL, SHIFT, f"char narrow = 300; {SHIFT} (void)narrow;")}
+    for name, is_cached in (("first", False), ("again", True)):
+        build = toolchain.build(submission(tmp_path / name, source), operator(), PlainRunner(), str(tmp_path / f"out-{name}"))
+        assert (build.outcome, build.is_cached) == (None, is_cached)
+        (warning,) = build.diagnostics
+        assert (warning.severity, warning.file, warning.line) == ("warning", KERNEL_PATH, SHIFT_LINE)
+        assert "overflow in conversion" in warning.message
+
+
 @pytest.mark.parametrize(("header", "cause"), [("lib/matmul_intf.h", Cause.UNSUPPORTED_API), ("no_such_header.h", Cause.COMPILE_ERROR)])
 def test_a_vendor_header_that_is_missing_is_an_unsupported_api(toolchain: VnpuToolchain, tmp_path: Path, header: str, cause: Cause) -> None:
     source = submission(tmp_path / "submission", {KERNEL_PATH: f'#include "{header}"\n{KERNEL}'})
@@ -354,11 +417,36 @@ def test_a_vendor_header_that_is_missing_is_an_unsupported_api(toolchain: VnpuTo
 
 
 def test_a_function_that_no_source_defines_is_a_link_error_every_time(toolchain: VnpuToolchain, tmp_path: Path) -> None:
-    changes = {"csrc/ops/scale/op_plugin/scale_plugin.cpp": 'extern "C" void absent(void *); extern "C" void scale(void *x) { absent(x); }\n'}
+    changes = {PLUGIN_PATH: 'extern "C" void absent(void *); extern "C" void scale(void *x) { absent(x); }\n'}
     for attempt in ("first", "second"):
         build = toolchain.build(submission(tmp_path / attempt, changes), operator(), PlainRunner(), str(tmp_path / f"out-{attempt}"))
         assert build.outcome is not None
         assert (build.outcome.cause, build.outcome.numbers["symbol"]) == (Cause.LINK_ERROR, "absent")
+        assert (build.outcome.place.file, build.outcome.place.line) == (PLUGIN_PATH, 1)
+
+
+def test_an_undefined_function_of_cpp_is_named_as_the_source_names_it(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    text = 'namespace ns { template <typename T> int absent(T *); }\n\nextern "C" int scale(float *x) { return ns::absent(x); }\n'
+    build = toolchain.build(submission(tmp_path / "submission", {PLUGIN_PATH: text}), operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is not None
+    assert (build.outcome.numbers["symbol"], build.outcome.place.line) == ("int ns::absent<float>(float*)", 3)
+    assert "define it under op_kernel/ or op_plugin/" in build.outcome.message
+
+
+def test_a_function_that_two_sources_define_is_named_with_a_place(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    changes = {PLUGIN_PATH: PLUGIN + "int twice(int x) { return x; }\n", KERNEL_PATH: KERNEL + "int twice(int x) { return x + 1; }\n"}
+    build = toolchain.build(submission(tmp_path / "submission", changes), operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is not None
+    assert (build.outcome.cause, build.outcome.numbers["symbol"]) == (Cause.LINK_ERROR, "twice(int)")
+    assert build.outcome.place.file in (PLUGIN_PATH, KERNEL_PATH)
+    assert str(tmp_path) not in build.outcome.message
+
+
+def test_torch_is_found_behind_a_quoted_include(tmp_path: Path) -> None:
+    files = {"csrc/common/bind.h": '#include "deeper.h"\n', "csrc/common/deeper.h": "#include <ATen/ATen.h>\n", LAUNCH_HEADER: "int x;\n"}
+    source = submission(tmp_path / "submission", {**files, PLUGIN_PATH: '#include "../../../common/bind.h"\n'})
+    tree = copy_sources(source, source.operators[0], tmp_path / "copy")
+    assert (tree.mentions_torch(PLUGIN_PATH), tree.mentions_torch(KERNEL_PATH)) == (True, False)
 
 
 def test_an_operator_without_sources_is_missing(toolchain: VnpuToolchain, tmp_path: Path) -> None:

@@ -111,3 +111,59 @@ def test_the_engine_and_the_host_library_use_no_header_of_ours_beyond_the_seams_
     others = [path.name for path in (root / "include").iterdir() if path.name not in ("vnpu", "host")]
     texts = {path: path.read_text("utf-8") for path in sources}
     assert [str(path) for path, text in texts.items() for name in others if f'#include "{name}' in text or f"include/{name}" in text] == []
+
+
+INCLUDED = """\
+In file included from /torch/include/c10/util.h:3,
+                 from csrc/bind.h:7,
+                 from csrc/k.cpp:2:
+/torch/include/c10/macros.h:9:1: error: #error "no such platform"
+csrc/k.cpp:12:3: error: 'x' was not declared in this scope
+/torch/include/c10/macros.h:10:1: error: other
+"""
+
+
+def test_an_error_in_a_header_that_nobody_instantiates_gets_the_innermost_include_of_the_user() -> None:
+    first, own, _ = parse_compiler(INCLUDED, is_user_file)
+    assert (first.diagnostic.file, first.diagnostic.line, first.is_own) == ("csrc/bind.h", 7, False)
+    assert (own.diagnostic.line, own.is_own) == (12, True)
+
+
+def test_includes_that_led_to_one_message_are_not_given_to_one_after_an_own_message() -> None:
+    assert parse_compiler(INCLUDED, is_user_file)[-1].diagnostic.file == "/torch/include/c10/macros.h"
+
+
+def test_a_macro_of_ours_in_a_macro_of_the_user_is_placed_at_the_outermost_use() -> None:
+    text = (
+        "/piton/macros.h:4:2: error: static assertion failed: no\n"
+        "csrc/k.h:3:9: note: in expansion of macro 'TASK'\n"
+        "csrc/k.cpp:20:5: note: in expansion of macro 'MINE'\n"
+    )
+    (message,) = parse_compiler(text, is_user_file)
+    assert (message.diagnostic.file, message.diagnostic.line) == ("csrc/k.cpp", 20)
+    assert message.diagnostic.message == "static assertion failed: no (in macro TASK)"
+
+
+def test_a_header_that_is_missing_is_told_with_the_places_that_were_searched() -> None:
+    (message,) = parse_compiler("csrc/k.cpp:2:10: fatal error: nope.h: No such file or directory\n", is_user_file)
+    assert message.diagnostic.message.startswith("nope.h was not found: looked for it beside the file")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "advice"),
+    [
+        ("at::no_such(at::Tensor const&)", "the installed torch"),
+        ("at::Tensor at::_ops::gone::call(at::Tensor)", "the installed torch"),
+        ("aclrtNoSuch", "host runtime"),
+        ("ns::mine(int)", "define it under op_kernel/"),
+    ],
+)
+def test_an_undefined_symbol_comes_with_what_to_do(symbol: str, advice: str) -> None:
+    assert advice in judge_link([symbol], f"x.o: undefined reference to `{symbol}'\n").message
+
+
+def test_the_linker_s_place_is_the_path_inside_the_submission() -> None:
+    folder = "./work/" + "a" * 64
+    text = f"/usr/bin/ld: {folder}/./src/csrc/k.cpp:31: warning: undefined reference to `f(int)'\n"
+    place = judge_link(["f(int)"], text, is_user_file).place
+    assert (place.file, place.line) == ("csrc/k.cpp", 31)

@@ -57,13 +57,13 @@ def operators_of(suite: str) -> list[str]:
 
 
 def _folders(incomplete: str) -> list[str]:
-    """Folders whose path begins with what was typed, each with a slash."""
-    return list(_matching(Path(incomplete or "."), incomplete)) if "/" in incomplete or incomplete.startswith((".", "~")) else []
+    """Folders whose path begins with what was typed, each with a slash; nothing before a path is begun, where every folder would fit."""
+    return list(_matching(incomplete)) if "/" in incomplete or incomplete.startswith((".", "~")) else []
 
 
-def _matching(typed: Path, incomplete: str) -> Iterator[str]:
-    parent, prefix = (typed, "") if incomplete.endswith("/") else (typed.parent, typed.name)
+def _matching(incomplete: str) -> Iterator[str]:
+    typed, slash, prefix = incomplete.rpartition("/")
     with contextlib.suppress(OSError, RuntimeError):
-        for entry in sorted(parent.expanduser().iterdir()):
+        for entry in sorted(Path(typed + slash or ".").expanduser().iterdir()):
             if entry.is_dir() and entry.name.startswith(prefix) and (prefix.startswith(".") or not entry.name.startswith(".")):
-                yield f"{parent / entry.name}/"
+                yield f"{typed}{slash}{entry.name}/"

@@ -22,6 +22,8 @@ from piton.cli.evaluation import cache_dir
 from piton.core.errors import EvaluatorError
 from piton.evaluate.environment import compiler_version, package_version
 from piton.evaluate.memory import available_bytes
+from piton.evaluate.policy import Bounds
+from piton.targets.vnpu.store import CAP_BYTES, Store
 
 APT_LINE = "apt-get install python3-venv python3-dev g++ make"
 _LEAST_DISK_BYTES = 3 << 30
@@ -101,6 +103,22 @@ def check_disk() -> Check:
     return Check("disk", f"{free >> 30} GiB free in {folder}", f"{_LEAST_DISK_BYTES >> 30} GiB", free >= _LEAST_DISK_BYTES, how=how)
 
 
+def check_cache() -> Check:
+    """What earlier runs left in the cache folder, of how much."""
+    folder = cache_dir().absolute()
+    built, goldens = Store(folder / "vnpu").size_bytes(), _bytes_below(folder / "golden")
+    found = f"builds {_gib(built)} (cap {_gib(CAP_BYTES)}), goldens {_gib(goldens)} (cap {_gib(Bounds().golden_cache_bytes)}) in {folder}"
+    return Check("cache", found, "any", is_ok=True, is_required=False, how="may be deleted when nothing runs; what was used longest ago goes by itself")
+
+
+def _bytes_below(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*") if path.is_file())
+
+
+def _gib(count: int) -> str:
+    return f"{count / (1 << 30):.1f} GiB"
+
+
 def check_memory() -> Check:
     """Memory for the largest case; a smaller machine skips cases and says so."""
     free = available_bytes()
@@ -137,6 +155,7 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     check_make,
     check_torch,
     check_disk,
+    check_cache,
     check_memory,
     check_cores,
     check_isolation,
@@ -151,5 +170,5 @@ def _table(checks: list[Check]) -> Table:
             if check.is_ok
             else Text("missing" if check.is_required else "less than wished", style="red" if check.is_required else "yellow")
         )
-        table.add_row(check.name, Text(check.found), check.needed, mark, Text(check.how if not check.is_ok or check.name == "isolation" else ""))
+        table.add_row(check.name, Text(check.found), check.needed, mark, Text(check.how if not check.is_ok or check.name in ("isolation", "cache") else ""))
     return table

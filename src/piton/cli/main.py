@@ -120,17 +120,34 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     raise typer.Exit(run_and_show(request, prints_json=as_json))
 
 
+@app.command("new")
+def new_command(
+    operator: Annotated[str, typer.Argument(help="Operator to implement, such as softmax.", autocompletion=complete_operator)],
+    out: Annotated[str, typer.Option(help="Folder to write, which must not exist; by default one named like the operator.")] = "",
+    suite: Annotated[
+        str, typer.Option(help="The operator's suite: one of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)
+    ] = "piton",
+    package: Annotated[str, typer.Option(help="Name of the Python package and of the torch.ops namespace.")] = "cann_bench",
+) -> None:
+    """Write a submission to start from: a plain kernel with tiling, its torch binding and package."""
+    from piton.cli.new import NewOptions, start_submission
+
+    raise typer.Exit(start_submission(NewOptions(operator=operator, out=out, suite=suite, package=package)))
+
+
 @app.command("report")
 def report_command(
-    run: Annotated[str, typer.Argument(help="Folder of a run, or a report.json.")],
+    runs: Annotated[list[str], typer.Argument(help="Folder of a run, or a report.json; several are compared with the first.")],
     html: Annotated[str, typer.Option(help="Write the page to this file.")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
 ) -> None:
-    """Show a report again, scored anew; needs no device."""
-    from piton.cli.reporting import show_report
+    """Show a report again, scored anew, or several side by side; needs no device."""
+    from piton.cli.reporting import ReportOptions, show_reports
 
-    raise typer.Exit(_until_stopped(lambda: show_report(run, html=html, markdown=markdown, as_json=as_json)))
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    raise typer.Exit(_until_stopped(lambda: show_reports(runs, options)))
 
 
 @suite_app.command("list")

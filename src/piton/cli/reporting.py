@@ -1,28 +1,75 @@
-"""`piton report`: read, re-score, render."""
+"""`piton report`: read, re-score, render; several runs are compared."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
+from piton.core.errors import UsageError
+from piton.core.report import Report
+from piton.report.compare import Comparison, compare
 from piton.report.html import html_text
-from piton.report.json_file import read_report, report_text, write_text
-from piton.report.markdown import markdown_text
+from piton.report.json_file import NAME, read_report, report_text, write_report, write_text
+from piton.report.markdown import comparison_markdown, markdown_text
 from piton.report.rescore import score_report
-from piton.report.terminal import render_terminal
+from piton.report.terminal import render_comparison, render_terminal
+
+PAGE = "report.html"
 
 
-def show_report(run: str, *, html: str, markdown: bool, as_json: bool) -> int:
-    """Print the report in the form asked for, the table by default; returns the exit status."""
-    report = score_report(read_report(Path(run)))
-    if html:
-        write_text(Path(html), html_text(report))
-    if as_json:
-        sys.stdout.write(report_text(report))
-    elif markdown:
-        sys.stdout.write(markdown_text(report))
-    elif not html:
-        Console().print(render_terminal(report))
+@dataclass(frozen=True)
+class ReportOptions:
+    """The options of `piton report` as they were typed."""
+
+    html: str = ""
+    """File of the page; empty for none."""
+    prints_markdown: bool = False
+    prints_json: bool = False
+    updates: bool = False
+    """Write report.json and report.html of the run again."""
+
+
+def show_reports(runs: Sequence[str], options: ReportOptions) -> int:
+    """Print one report in the form asked for, the table by default, or several side by side; returns the exit status."""
+    reports = [score_report(read_report(Path(run))) for run in runs]
+    if len(reports) > 1:
+        return _show_comparison(reports, runs, options)
+    _write(reports[0], Path(runs[0]), options)
+    if options.prints_json:
+        sys.stdout.write(report_text(reports[0]))
+    elif options.prints_markdown:
+        sys.stdout.write(markdown_text(reports[0]))
+    elif not options.html and not options.updates:
+        Console().print(render_terminal(reports[0]))
     return 0
+
+
+def _write(report: Report, run: Path, options: ReportOptions) -> None:
+    """The files that were asked for."""
+    if options.html:
+        write_text(Path(options.html), html_text(report))
+    if options.updates:
+        folder = run if run.is_dir() else run.parent
+        write_report(report, folder / NAME if run.is_dir() else run)
+        write_text(folder / PAGE, html_text(report))
+
+
+def _show_comparison(reports: Sequence[Report], runs: Sequence[str], options: ReportOptions) -> int:
+    if options.html or options.prints_json or options.updates:
+        raise UsageError("several runs are compared in the terminal or as Markdown", found="--html, --json or --update", action="give one run, or leave it out")
+    found: Comparison = compare(reports, _names(runs))
+    if options.prints_markdown:
+        sys.stdout.write(comparison_markdown(found))
+    else:
+        Console().print(render_comparison(found))
+    return 0
+
+
+def _names(runs: Sequence[str]) -> list[str]:
+    """Folder names where they tell the runs apart, else what was typed."""
+    short = [Path(run).resolve().name if Path(run).is_dir() else run for run in runs]
+    return short if len(set(short)) == len(short) else list(runs)

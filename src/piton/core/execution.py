@@ -118,6 +118,8 @@ class Execution:
     copies: CopyLog = field(default_factory=CopyLog)
     time: Measurement | None = None
     findings: tuple[Finding, ...] = ()
+    simulation_s: float = 0.0
+    """Wall-clock seconds that a simulated device worked on the call: what the simulator costs, nothing about the operator."""
     timelines: tuple[LaunchTimeline, ...] = ()
     """Of the first launches that were not cut; empty unless asked for."""
 

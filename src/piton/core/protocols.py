@@ -69,6 +69,9 @@ class ProcessResult:
     stdout: str
     stderr: str
     seconds: float
+    """Wall-clock time from its start to the reading of its end."""
+    cpu_s: float = 0.0
+    """Processor time, user and system, of the process and of the children it waited for; 0 where unknown."""
     is_flooded: bool = False
     """It was ended because it printed more than `Limits.flood_bytes`."""
 

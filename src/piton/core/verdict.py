@@ -89,6 +89,7 @@ class Cause(str, Enum):
     DEADLOCK = "deadlock"
     # resource_exceeded
     UB_OVERFLOW = "ub_overflow"
+    L1_OVERFLOW = "l1_overflow"
     BUFFER_LIMIT = "buffer_limit"
     DEVICE_MEMORY = "device_memory"
     HOST_MEMORY = "host_memory"
@@ -164,6 +165,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
     ),
     Verdict.RESOURCE_EXCEEDED: (
         Cause.UB_OVERFLOW,
+        Cause.L1_OVERFLOW,
         Cause.BUFFER_LIMIT,
         Cause.DEVICE_MEMORY,
         Cause.HOST_MEMORY,

@@ -8,6 +8,7 @@ import mmap
 import os
 import tempfile
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,9 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 
 _CHECK_CHUNK = 1 << 24
+_PARTIAL = "new-"
+_REST_S = 3600.0
+"""Age after which nobody is writing a file any more."""
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
@@ -92,6 +96,7 @@ class TensorStore:
         self._cap_bytes = cap_bytes
         self._lock = threading.Lock()
         root.mkdir(parents=True, exist_ok=True)
+        _remove_remains(root)
 
     def load(self, key: str) -> Entry | None:
         """The entry named `key`, or None if there is none or it is damaged."""
@@ -147,6 +152,7 @@ class ValueStore:
     def __init__(self, root: Path) -> None:
         self._root = root
         root.mkdir(parents=True, exist_ok=True)
+        _remove_remains(root)
 
     def load(self, key: str) -> object | None:
         """The value, or None if there is none or its file is damaged."""
@@ -193,7 +199,7 @@ def _write_all(target: BinaryIO, data: memoryview) -> None:
 
 
 def _write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_PARTIAL)
     try:
         with os.fdopen(handle, "wb") as target:
             write(target)
@@ -201,6 +207,14 @@ def _write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     except BaseException:
         os.unlink(name)
         raise
+
+
+def _remove_remains(root: Path) -> None:
+    """What killed processes left: files half written, and data whose index was never written. Only what is old: another process may be writing now."""
+    half = [*root.glob(f"{_PARTIAL}*"), *(path for path in root.glob("*.bin") if not path.with_suffix(".json").exists())]
+    for path in half:
+        if _age(path) < time.time() - _REST_S:
+            path.unlink(missing_ok=True)
 
 
 def _size(path: Path) -> int:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -17,6 +18,8 @@ from piton.core.errors import FormatError, UsageError
 from piton.core.report import CaseResult
 
 NAME = "journal.jsonl"
+_SYNC_S = 1.0
+"""Seconds after a sync to disk in which there is no other."""
 
 
 class Journal:
@@ -28,6 +31,7 @@ class Journal:
     def __init__(self, path: Path, identity: str, *, is_resumed: bool) -> None:
         """Open `path`; with `is_resumed` keep what it holds. Raises UsageError for a journal of another evaluation or one in use."""
         self._lock = threading.Lock()
+        self._synced_at = -_SYNC_S
         self._file = _open_locked(path)
         try:
             self._done = self._take_up(path, identity) if is_resumed else self._begin(identity)
@@ -40,13 +44,16 @@ class Journal:
         return self._done.get(key)
 
     def append(self, key: str, result: CaseResult) -> None:
-        """Add one finished case; on return it is on disk."""
+        """Add one finished case: on return it outlives this process; a power cut may cost what was added within `_SYNC_S` of the last sync."""
         with self._lock:
             self._write({"key": key, "result": plain(result)})
 
     def close(self) -> None:
         """Close the file and release the folder."""
-        self._file.close()
+        with self._lock:
+            if not self._file.closed:
+                self._sync()
+                self._file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -71,7 +78,12 @@ class Journal:
         text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         self._file.write(text.encode() + b"\n")
         self._file.flush()
+        if time.monotonic() - self._synced_at > _SYNC_S:  # a sync takes longer than a tiny case
+            self._sync()
+
+    def _sync(self) -> None:
         os.fsync(self._file.fileno())
+        self._synced_at = time.monotonic()
 
 
 def check_unused(path: Path) -> None:

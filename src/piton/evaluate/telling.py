@@ -39,7 +39,7 @@ def _odd(cases: Sequence[Case], seen: set[DType | None]) -> Case:
 
 
 def _middle(cases: Sequence[Case], seen: set[DType | None]) -> Case:
-    others = _some(_some(cases, lambda case: _dtype(case) not in seen), _is_ordinary)
+    others = _some(_some(cases, _is_ordinary), lambda case: _dtype(case) not in seen)
     return sorted(others, key=_size)[(len(others) - 1) // 2]
 
 

@@ -74,8 +74,8 @@ class Bottleneck:
 
     @property
     def sentence(self) -> str:
-        """Such as "MTE2 bound: busy 83 % of 21.30 us, 1.40 TB/s, 1.2 x T_HW; waits 12 % for V; loses 6 % to latency"."""
-        head = f"{self._kind()} {percent(self.share)} of {self.time_us:.2f} us, {rate_text(self.gm_bytes_per_s)}"
+        """Such as "MTE2 bound: busy 83 % of 21.30 us, GM 1.40 TB/s, 1.2 x T_HW; waits 12 % for V; loses 6 % to latency"."""
+        head = f"{self._kind()} {percent(self.share)} of {self.time_us:.2f} us, GM {rate_text(self.gm_bytes_per_s)}"
         roof = f", {self.over_t_hw:.1f} x T_HW" if self.over_t_hw is not None else ""
         return "; ".join([head + roof, *self._busiest()])
 

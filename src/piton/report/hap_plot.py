@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from piton.core.report import CaseResult
@@ -13,6 +13,8 @@ from piton.report.series import Located, Series
 
 _POINTS = 40
 """Points of one curve: no corner is seen at this size."""
+_LABEL_HEIGHT = 20
+"""Between two names, in user units: as much as the larger letters on a phone need."""
 
 
 @dataclass(frozen=True)
@@ -79,17 +81,20 @@ def _levels(x: Axis, y: Axis) -> list[Line]:
 
 
 def _curves(scored: Sequence[_Scored], x: Axis, y: Axis) -> list[Line]:
-    """Curves of the smallest, the median and the largest baseline ratio, each labelled where it crosses HAP 0.5."""
+    """Curves of the smallest, the median and the largest baseline ratio, and a tick for every baseline on HAP 0.5."""
     ratios = sorted(item.baseline for item in scored)
-    chosen = list(dict.fromkeys(f"{value:.3g}" for value in (ratios[0], statistics.median(ratios), ratios[-1])))
+    chosen = dict.fromkeys(f"{value:.3g}" for value in (ratios[0], statistics.median(ratios), ratios[-1]))
     ticks = dict.fromkeys(_tick(item.baseline, x, y) for item in scored)
-    return [*(_labelled_curve(float(text), x, y) for text in chosen), *ticks]
+    return [*_labelled_curves([float(text) for text in chosen], x, y), *ticks]
 
 
-def _labelled_curve(baseline: float, x: Axis, y: Axis) -> Line:
-    """The curve of one T_baseline / T_HW with its ratio written where the curve ends."""
-    points = _curve(baseline, x.high)
-    return Line("curve", polyline(x, y, points), f"T_baseline {baseline:.3g} x T_HW", x_of(x, x.high) - 4, y_of(y, points[-1][1]) - 8, is_end=True)
+def _labelled_curves(baselines: Sequence[float], x: Axis, y: Axis) -> Iterator[Line]:
+    """A curve for each ratio, from low to high, named above its end, and no name on another."""
+    lowest = float("inf")
+    for baseline in baselines:
+        points = _curve(baseline, x.high)
+        lowest = min(y_of(y, points[-1][1]) - 8, lowest - _LABEL_HEIGHT)
+        yield Line("curve", polyline(x, y, points), f"T_baseline {baseline:.3g} x T_HW", x_of(x, x.high) - 4, lowest, is_end=True)
 
 
 def _tick(baseline: float, x: Axis, y: Axis) -> Line:

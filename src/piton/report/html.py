@@ -47,7 +47,6 @@ def _environment() -> Environment:
     loader = PackageLoader("piton.report")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_seen)
     environment.filters["figure"] = lambda value, digits=3: rows.NONE if value is None else f"{value:.{digits}f}"
-    environment.filters["count"] = lambda value: f"{value:,}".replace(",", "\u202f")
     return environment
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from piton.core.report import OperatorResult, Report
+from piton.report.compare import Comparison
 from piton.report.failures import failures, other_text
 from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, points_text, row, score_text, trials_text
 
@@ -29,6 +30,17 @@ def markdown_text(report: Report) -> str:
         lines += [*_operator(item, report, found), ""]
     lines += [f"- finding: {_safe(finding.message)}" for finding in report.findings]
     lines += [f"Result digest `{report.result_digest}`."]
+    return "\n".join(lines) + "\n"
+
+
+def comparison_markdown(found: Comparison) -> str:
+    """Several reports side by side, as two tables."""
+    lines = [f"# {' and '.join(map(_safe, found.names))}", ""]
+    for table in (found.scores, found.changes):
+        head = [f"## {table.title}", "", f"| {' | '.join(map(_safe, table.head))} |", "|" + "---|" * len(table.head)]
+        lines += [*head, *(f"| {' | '.join(map(_safe, line))} |" for line in table.lines), ""] if table.lines else []
+    lines += [f"And {found.changes_left_out} more cases."] if found.changes_left_out else []
+    lines += [f"- not the same: {_safe(text)}" for text in found.differences]
     return "\n".join(lines) + "\n"
 
 

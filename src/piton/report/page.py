@@ -1,111 +1,28 @@
-"""What report.html shows, worked out before the template draws it: one record per operator and case, with the anchors that links go to."""
+"""What report.html shows, worked out before the template draws it."""
 
 from __future__ import annotations
 
-import re
-import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from piton.core.execution import PIPES
 from piton.core.hardware import Figure as HardwareFigure
 from piton.core.hardware import Peaks
 from piton.core.measurement import Provenance
-from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.report import Report
 from piton.core.score import ScoreProfile
-from piton.core.verdict import Verdict
 from piton.report import rows
-from piton.report.bottleneck import bottleneck
-from piton.report.failures import Failure, failures
+from piton.report.failures import Failure
 from piton.report.hap_plot import hap_figure, ratio
-from piton.report.pipe_cell import PipeCell, pipe_cell
+from piton.report.page_operator import Anchors, PageCase, PageOperator, median_ratio_of, page_operator, standing
 from piton.report.plot import Figure
 from piton.report.roofline import left_out_notes, roofline_figures
 from piton.report.series import Located, series_of
 
 OPEN_CASES = 160
 """Pages with more cases start with closed operators."""
-_UNJUDGED = frozenset({"void", Verdict.NOT_RUN.value})
-
-
-@dataclass(frozen=True)
-class PageCase:
-    """One case of the page."""
-
-    result: CaseResult
-    anchor: str
-    row: rows.Row
-    points: str
-    pipes: dict[str, PipeCell]
-    limits: str
-    """What limits the submission, in a sentence; empty where launches do not say why they waited."""
-
-    @property
-    def verdict(self) -> str:
-        """The verdict, or `void`."""
-        return verdict_name(self.result)
-
-    @property
-    def meter(self) -> str:
-        """HAP as the length of a bar, 0 to 1."""
-        return f"{min(max(self.result.hap.ranked, 0.0), 1.0):.3g}" if self.result.hap else "0"
-
-    @property
-    def limit(self) -> str:
-        """The unit whose time is T_HW."""
-        return self.result.t_hw.limiting_unit if self.result.t_hw and self.result.t_hw.limiting_unit else rows.NONE
-
-    @property
-    def standing(self) -> str:
-        """`good`, `bad` or `none` (not judged): how its verdict is coloured."""
-        return standing(self.verdict)
-
-
-@dataclass(frozen=True)
-class PageOperator:
-    """One operator of the page."""
-
-    result: OperatorResult
-    anchor: str
-    cases: tuple[PageCase, ...]
-    failures: tuple[Failure, ...]
-    findings: tuple[rows.FindingGroup, ...]
-
-    @property
-    def passed(self) -> int:
-        """Cases that passed."""
-        return sum(case.result.outcome.verdict is Verdict.PASSED for case in self.cases)
-
-    @property
-    def findings_count(self) -> int:
-        """Kinds of findings, by place."""
-        return len(self.findings)
-
-    @property
-    def mean_hap(self) -> float | None:
-        """Mean HAP of the cases that have one."""
-        return rows.mean_hap([case.result for case in self.cases])
-
-    @property
-    def median_ratio(self) -> float | None:
-        """Median of T_cand / T_HW."""
-        return _median_ratio(self.cases)
-
-    @property
-    def pipes(self) -> tuple[str, ...]:
-        """Pipes that some case used."""
-        used = {pipe for case in self.cases for pipe in case.pipes}
-        return tuple(pipe for pipe in PIPES if pipe in used)
-
-    @property
-    def methods(self) -> tuple[tuple[str, str, int], ...]:
-        """How the three times came about, as (which, method, number of cases)."""
-        return tuple(_methods([case.result for case in self.cases]))
-
-    def anchor_of(self, case_id: str) -> str:
-        """Anchor of one of its cases."""
-        return next(case.anchor for case in self.cases if case.result.case.id == case_id)
+_EXTREMES = 5
+"""Cases that are named at the top for being lowest or slowest."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +59,7 @@ class Page:
     @property
     def verdicts(self) -> list[tuple[str, str, int]]:
         """(verdict, standing, number of cases), passed first, then by number."""
-        counted = Counter(verdict_name(case.result) for case in self.cases)
+        counted = Counter(case.verdict for case in self.cases)
         return [(name, standing(name), count) for name, count in sorted(counted.items(), key=lambda item: (item[0] != "passed", -item[1]))]
 
     @property
@@ -158,13 +75,19 @@ class Page:
     @property
     def median_ratio(self) -> float | None:
         """Median of T_cand / T_HW."""
-        return _median_ratio(self.cases)
+        return median_ratio_of(self.cases)
+
+    @property
+    def lowest(self) -> list[PageCase]:
+        """The cases with the most points to gain: lowest HAP first."""
+        scored = [case for case in self.cases if case.result.hap]
+        return sorted(scored, key=lambda case: case.result.hap.ranked if case.result.hap else 0.0)[:_EXTREMES]
 
     @property
     def slowest(self) -> list[PageCase]:
-        """The cases with the most to gain: lowest HAP first."""
-        scored = [case for case in self.cases if case.result.hap]
-        return sorted(scored, key=lambda case: case.result.hap.ranked if case.result.hap else 0.0)[:5]
+        """The cases that take the most times T_HW."""
+        timed = [case for case in self.cases if ratio(case.result) is not None]
+        return sorted(timed, key=lambda case: -(ratio(case.result) or 0.0))[:_EXTREMES]
 
     @property
     def failed_ways(self) -> list[FailedWay]:
@@ -221,8 +144,8 @@ class Page:
 
 def build_page(report: Report) -> Page:
     """The page of a scored report."""
-    origins, anchors = rows.columns(report), _Anchors()
-    operators = tuple(_operator(item, report, origins, anchors) for item in report.operators)
+    origins, anchors = rows.columns(report), Anchors()
+    operators = tuple(page_operator(item, report, origins, anchors) for item in report.operators)
     located = [Located(case.result, case.anchor) for item in operators for case in item.cases]
     series = series_of(located)
     times = " / ".join(dict(provenance_labels(origins))[name] or "none" for name in ("T_cand", "T_HW"))
@@ -237,58 +160,6 @@ def provenance_labels(origins: rows.Columns) -> tuple[tuple[str, str], ...]:
     return tuple((name, " and ".join(origin.value for origin in found)) for name, found in named)
 
 
-def verdict_name(case: CaseResult) -> str:
-    """The verdict, or `void`."""
-    return "void" if case.void else case.outcome.verdict.value
-
-
-def standing(verdict: str) -> str:
-    """`good`, `bad`, or `none` for what was not judged."""
-    return "good" if verdict == Verdict.PASSED.value else "none" if verdict in _UNJUDGED else "bad"
-
-
-class _Anchors:
-    """Fragment identifiers made of foreign names: letters, digits, `.`, `_`, `-` only, each given once."""
-
-    def __init__(self) -> None:
-        self._used = {"summary", "figures", "operators", "cases", "environment", "filters", "shown", "theme", "dark"}
-
-    def name(self, *parts: str) -> str:
-        """An identifier that reads like `parts`."""
-        wanted = "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", part)[:60] for part in parts)
-        found, number = wanted, 2
-        while found in self._used:
-            found, number = f"{wanted}-{number}", number + 1
-        self._used.add(found)
-        return found
-
-
-def _operator(item: OperatorResult, report: Report, origins: rows.Columns, anchors: _Anchors) -> PageOperator:
-    anchor = anchors.name("op", item.operator)
-    cases = tuple(
-        PageCase(
-            case,
-            anchors.name(item.operator, case.case.id),
-            rows.row(case, origins),
-            rows.points_text(case, item, report.score_profile),
-            *_limits(case),
-        )
-        for case in rows.listed(item)
-    )
-    return PageOperator(item, anchor, cases, tuple(failures(item)), tuple(rows.findings(item)))
-
-
-def _limits(case: CaseResult) -> tuple[dict[str, PipeCell], str]:
-    """Bars by pipe, and the sentence."""
-    found = bottleneck(case)
-    return ({share.pipe: pipe_cell(share) for share in found.pipes}, found.sentence) if found else ({}, "")
-
-
-def _median_ratio(cases: Sequence[PageCase]) -> float | None:
-    found = [value for case in cases if (value := ratio(case.result)) is not None]
-    return statistics.median(found) if found else None
-
-
 def _peaks(peaks: Peaks) -> Iterator[tuple[str, HardwareFigure]]:
     for name in ("hbm_read_bytes_per_s", "hbm_write_bytes_per_s", "l2_write_bytes_per_s", "l2_bytes", "floor_us"):
         yield name, getattr(peaks, name)
@@ -296,15 +167,3 @@ def _peaks(peaks: Peaks) -> Iterator[tuple[str, HardwareFigure]]:
         yield f"vector lane-instructions/s, {dtype}", figure
     for dtype, figure in peaks.cube_flops.items():
         yield f"cube FLOP/s, {dtype}", figure
-
-
-def _methods(cases: Sequence[CaseResult]) -> Iterator[tuple[str, str, int]]:
-    for name in ("T_cand", "T_baseline", "T_HW"):
-        counted = Counter(filter(None, (_method(case, name) for case in cases)))
-        for text, count in counted.items():
-            yield name, text, count
-
-
-def _method(case: CaseResult, name: str) -> str:
-    found = {"T_cand": case.time, "T_baseline": case.t_baseline, "T_HW": case.t_hw}[name]
-    return f"{found.method} ({found.provenance.value})" if found else ""

@@ -14,13 +14,14 @@ from rich.text import Text
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.report import rows
+from piton.report import compare, rows
+from piton.report.compare import Comparison
 from piton.report.failures import Failure, failures, is_failure, other_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
 WIDE = 120
-"""From this width on there is room for the inputs and a sentence about what limits each case."""
+"""From this width on there is room for the inputs, T_cand / T_HW and points."""
 _OTHERS, _WORST, _DIAGNOSTICS = 3, 6, 5
 """What is shown of one failure or build; the page has more, report.json all of it."""
 _METER = 10
@@ -69,6 +70,23 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     return capture.get()
 
 
+def render_comparison(found: Comparison) -> RenderableType:
+    """Several reports side by side."""
+    tables = [_plain_table(table) for table in (found.scores, found.changes) if table.lines]
+    rest = f"and {found.changes_left_out} more cases" if found.changes_left_out else ""
+    notes = [rest, *(f"not the same: {visible(text)}" for text in found.differences), "" if found.changes.lines else "no case changed"]
+    return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
+
+
+def _plain_table(table: compare.Table) -> Table:
+    drawn = Table(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for number, name in enumerate(table.head):
+        drawn.add_column(escape(visible(name)), justify="right" if number else "left", overflow="fold")
+    for line in table.lines:
+        drawn.add_row(*(Text(visible(cell)) for cell in line))
+    return drawn
+
+
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
     if item.compiled and form.has_table(item):
         yield _table(item, form)
@@ -93,9 +111,12 @@ def _table(item: OperatorResult, form: _Form) -> Table:
     for case in cases:
         line = rows.row(case, found)
         verdict = Text(line.verdict, style="green" if line.is_good else "red")
-        start = (line.case_id, *((line.inputs,) if is_wide else ()), line.size, verdict)
-        times = (line.t_cand, line.t_baseline, line.t_hw, *((line.ratio,) if is_wide else ()))
-        table.add_row(*start, *times, line.hap, rows.points_text(case, item, form.report.score_profile), line.limits)
+        times = (line.t_cand, line.t_baseline, line.t_hw)
+        if is_wide:
+            points = rows.points_text(case, item, form.report.score_profile)
+            table.add_row(line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, points, line.limits)
+        else:
+            table.add_row(line.case_id, line.size, verdict, *times, line.hap, line.limits)
     return table
 
 
@@ -108,7 +129,7 @@ def _columns(table: Table, cases: list[CaseResult], head: rows.Headers, is_wide:
     table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
     for name in (head.t_cand, head.t_baseline, head.t_hw):
         table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
-    for name in (*(("T_cand\n/ T_HW",) if is_wide else ()), "HAP", "points"):
+    for name in ("T_cand\n/ T_HW", "HAP", "points") if is_wide else ("HAP",):
         table.add_column(name, justify="right")
     table.add_column("limit of\nroof/kernel")
 

@@ -32,10 +32,10 @@ TraceEntry cost_of(const ChipModel &, const vnpu_record &record, uint32_t repeat
     entry.pipe = record.pipe;
     entry.line = record.line;
     entry.cycles = 20 + repeats;
-    const bool is_copy = record.opcode == VNPU_OP_DATA_COPY || record.opcode == VNPU_OP_DATA_COPY_PAD;
+    const bool is_copy = record.opcode == VNPU_OP_DATA_COPY || record.opcode == VNPU_OP_DATA_COPY_PAD || record.opcode == VNPU_OP_DATA_COPY_ND2NZ;
     if (is_copy && record.src0.space == VNPU_SPACE_GM) entry.kind = TraceKind::GmRead;
     if (is_copy && record.dst.space == VNPU_SPACE_GM) entry.kind = TraceKind::GmWrite;
-    if (is_copy) entry.blocks = record.p[0], entry.block_bytes = record.p[1];
+    if (is_copy) entry.blocks = record.p[0], entry.block_bytes = record.p[1], entry.gm_addr = record.src0.addr;
     return entry;
 }
 

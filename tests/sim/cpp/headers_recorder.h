@@ -9,6 +9,14 @@
 struct Recorder {
     std::vector<vnpu_record> records;
     uint64_t basicBlocks = 0;
+
+    // What the kernel has said last.
+    uint64_t CoreKind() const {
+        uint64_t kind = VNPU_CORE_AIV;
+        for (const vnpu_record &record : records)
+            if (record.opcode == VNPU_OP_TASK_TYPE) kind = record.p[0];
+        return kind;
+    }
 };
 
 struct Faulted {};

@@ -264,6 +264,52 @@ void event_ids() {
     SetFlag<HardEvent::V_MTE3>(pipe.FetchEventID<HardEvent::V_MTE3>());
 }
 
+void cube_copies() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    LocalMemAllocator<Hardware::L1> allocator;
+    auto skipped = allocator.Alloc<TPosition::A1, half>(16);
+    auto local = allocator.Alloc<TPosition::B1, half>(1024);
+    GlobalTensor<half> global;
+    global.SetGlobalBuffer(reinterpret_cast<half *>(0x200000000000));
+    Nd2NzParams params{1, 20, 23, 9, 32, 32, 1, 9};  // one matrix: its two steps mean nothing
+    DataCopy(local, global[2], params);              // @nd2nz
+    params.ndNum = 2;
+    global.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    DataCopy(local, global, params);
+    DataCopy(skipped, global, 16);
+    DataCopy(global, local, DataCopyParams(2, 3, 4, 5));
+}
+
+void cube_pipe() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_0);
+    TPipe pipe;
+    TQue<TPosition::A1, 1> queue;
+    pipe.InitBuffer(queue, 1, 524288);
+    auto tensor = queue.AllocTensor<half>();
+    queue.EnQue(tensor);
+    tensor = queue.DeQue<half>();
+    queue.FreeTensor(tensor);
+    if ASCEND_IS_AIC {
+        PipeBarrier<PIPE_MTE1>();
+    }
+    if ASCEND_IS_AIV {
+        PipeBarrier<PIPE_V>();
+    }
+}
+
+void fault_l1() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    TPipe pipe;
+    TQue<TPosition::B1, 1> queue;
+    pipe.InitBuffer(queue, 2, 262176);
+}
+
+void fault_nd2nz() {
+    LocalTensor<half> local(TPosition::A1, 0, 1024);
+    GlobalTensor<half> global;
+    DataCopy(local, global, Nd2NzParams{1, 16, 16, 0, 16, 0, 1, 0});
+}
+
 void fault_overflow() {
     TPipe pipe;
     VecIn queue;
@@ -433,6 +479,10 @@ const Scenario kScenarios[] = {
     SCENARIO(scalars),
     SCENARIO(sync),
     SCENARIO(event_ids),
+    SCENARIO(cube_copies),
+    SCENARIO(cube_pipe),
+    SCENARIO(fault_l1),
+    SCENARIO(fault_nd2nz),
     SCENARIO(fault_overflow),
     SCENARIO(fault_limit),
     SCENARIO(fault_alloc),

@@ -105,6 +105,7 @@ class SupervisedProcess:
             stdout=str(report.get("stdout", "")),
             stderr=str(report.get("stderr", "")),
             seconds=time.monotonic() - self._started,
+            cpu_s=as_float(report.get("cpu_s")),
             is_flooded=report.get("is_flooded") is True,
         )
 
@@ -193,3 +194,8 @@ def is_readable(sock: socket.socket, timeout_s: float) -> bool:
 def as_int(value: object) -> int | None:
     """`value` if it is an int; bool and everything else count as absent."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_float(value: object) -> float:
+    """`value` if it is a number; everything else counts as 0."""
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -120,7 +120,8 @@ def _watch(control: socket.socket, pid: int, streams: list[_Output]) -> dict[str
 def _reap(pid: int) -> dict[str, object]:
     _, status, usage = os.wait4(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    return {"exit_code": code if code >= 0 else None, "signal": -code if code < 0 else None, "max_rss_bytes": usage.ru_maxrss * 1024}
+    spent = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}
+    return {"exit_code": code if code >= 0 else None, "signal": -code if code < 0 else None, **spent}
 
 
 def _end_descendants() -> int:

@@ -24,10 +24,12 @@ from piton.targets.vnpu.store import Store
 OLDEST = (10, 0)
 """First g++ with everything the headers need (C++17 with `auto` template parameters, C++20 for torch's headers)."""
 APT_LINE = "apt-get install g++ python3-dev"
-PLAIN_OUTPUT = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-fmessage-length=0")
-"""One line per message, the same for every version of g++."""
+PLAIN_OUTPUT = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never", "-fmessage-length=0", "-ftemplate-backtrace-limit=0")
+"""One line per message, the same for every version of g++, and all the places that led to a template: the user's own comes last."""
 STEP_LIMITS = Limits(wall_s=180.0, cpu_s=240, memory_bytes=6 << 30, file_bytes=2 << 30, processes=64)
 """Bounds of one compile or link; the largest step of ours, the precompiled torch header, takes about 25 s and 1.5 GiB."""
+_SAID = ".txt"
+"""After the name of a result: the file with what its command printed."""
 PARALLEL = 2
 """Compiles at a time; each may take 1.5 GiB."""
 
@@ -38,6 +40,8 @@ class Compiler:
 
     program: str
     version: str
+    identity: str = ""
+    """What decides a result beside the version: target and the compiler proper by size and date, since a precompiled header is only good for the very same."""
 
     @property
     def is_recent(self) -> bool:
@@ -51,8 +55,21 @@ def find_compiler() -> Compiler | None:
     program = shutil.which("g++")
     if program is None:
         return None
-    answer = subprocess.run([program, "-dumpfullversion", "-dumpversion"], capture_output=True, text=True, timeout=30, check=False)
-    return Compiler(program, answer.stdout.strip() or "0")
+    version = _ask(program, "-dumpfullversion", "-dumpversion")
+    return Compiler(program, version or "0", " ".join([version, _ask(program, "-dumpmachine"), _stamp(_ask(program, "-print-prog-name=cc1plus"))]))
+
+
+def _ask(program: str, *arguments: str) -> str:
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30, check=False).stdout.strip()
+
+
+def _stamp(path: str) -> str:
+    """Size and date of a program; empty where it is not known by its path."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns}"
 
 
 def vector_flags() -> tuple[str, ...]:
@@ -87,6 +104,8 @@ class Step:
     """Folders and files it reads beyond the system's and Piton's own."""
     is_acceptable: Callable[[str], bool] = lambda _output: True
     """Judges the output of a command that succeeded; what it refuses is not kept."""
+    is_product: bool = False
+    """Its result is used after the build too, by processes that run it: it is held in the store."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +140,10 @@ class Workshop:
         kept = f"steps/{step.key}/{step.name}"
         with self._store.lock(step.key):
             found = self._store.find(kept)
-            if found is not None:
-                said = self._store.find(f"{kept}.said")
-                return StepResult(str(found), said.read_text("utf-8") if said else "", is_cached=True)
-            return self._run(step, kept)
+            result = self._run(step, kept) if found is None else StepResult(str(found), self._store.find_text(kept + _SAID), is_cached=True)
+            if step.is_product and result.path:
+                self._store.hold(Path(result.path))
+            return result
 
     def lacks(self, steps: Sequence[Step]) -> bool:
         """Is the result of one of them still to be made?"""
@@ -132,7 +151,8 @@ class Workshop:
 
     def put_beside(self, made: str, source: Path) -> str:
         """Path of a copy of `source` in the folder of a kept result."""
-        return str(self._store.keep(source, str((Path(made).parent / source.name).relative_to(self._store.root))))
+        name = str((Path(made).parent / source.name).relative_to(self._store.root))
+        return str(self._store.find(name) or self._store.keep(source, name))
 
     def make_all(self, steps: Sequence[Step], progress: Callable[[str], None] = lambda _text: None) -> list[StepResult]:
         """Results in the order of `steps`, a few made at a time; after a failure none is begun. `progress` is told of each that was made now."""
@@ -164,19 +184,11 @@ class Workshop:
         output = result.stdout + result.stderr
         if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
             return StepResult("", output, is_timed_out=result.is_timed_out)
-        self._keep_words(place, output, kept)
+        if output.strip():
+            self._store.keep_text(output, kept + _SAID)  # before the result itself: warnings of a cached compile are shown too
         path = self._store.keep(made, kept)
         shutil.rmtree(place, ignore_errors=True)
         return StepResult(str(path), output)
-
-    def _keep_words(self, place: Path, output: str, kept: str) -> None:
-        """Warnings belong to the result: a build from the store shows them again. First, so that a kept result has them."""
-        if not output.strip():
-            return
-        said = place / "said"
-        said.unlink(missing_ok=True)  # the compiler may have left something of that name
-        said.write_text(output, "utf-8")
-        self._store.keep(said, f"{kept}.said")
 
     def _job(self, step: Step, place: Path, made: Path) -> ProcessJob:
         return ProcessJob(

@@ -17,6 +17,7 @@ from piton.core.hardware import Hardware
 from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest, vector_flags
 
 TORCH_HEADER = "piton_torch.h"
+_TORCH_SHIMS = (TORCH_HEADER, "torch/", "ATen/", "c10/")
 ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *PLAIN_OUTPUT)
 """No contraction: two instructions of a kernel never become one rounding. Without errno and traps, which nobody reads, roots are vectorised; no bit changes."""
 HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
@@ -106,7 +107,12 @@ class OwnParts:
     @cached_property
     def headers_digest(self) -> str:
         """Identity of every header a submission is compiled against."""
-        return digest([tree_digest(self.paths.include), metadata.version("torch"), str(self.python)])
+        return digest([tree_digest(self.paths.include), self._outside])
+
+    @cached_property
+    def _outside(self) -> list[str]:
+        """What comes from elsewhere and decides results: compiler, torch and Python's headers."""
+        return [self.compiler.identity, metadata.version("torch"), str(self.torch), str(self.python)]
 
     @cached_property
     def simulator_digest(self) -> str:
@@ -167,15 +173,21 @@ class OwnParts:
 
     def _torch_header_step(self) -> Step:
         arguments = (*HOST_FLAGS, *self.system_includes(), "-x", "c++-header", str(self.paths.shims / TORCH_HEADER))
-        return self._own_step(f"{TORCH_HEADER}.gch", arguments, [digest_bytes((self.paths.shims / TORCH_HEADER).read_bytes())])
+        return replace(self._own_step(f"{TORCH_HEADER}.gch", arguments, self._seen_by_torch()), is_product=True)
+
+    def _seen_by_torch(self) -> list[str]:
+        """The header itself, and our headers that stand in for some of torch's: by name all of them, since a new one may hide one of torch's."""
+        shims = sorted(path for path in self.paths.shims.rglob("*") if path.is_file())
+        names = [path.relative_to(self.paths.shims).as_posix() for path in shims]
+        return [*names, *(digest_bytes(path.read_bytes()) for path, name in zip(shims, names, strict=True) if name.startswith(_TORCH_SHIMS))]
 
     def _device_link(self, objects: list[str]) -> Step:
         """`-rdynamic`, so that device libraries find the engine's functions in it."""
-        return self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
+        return replace(self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects), is_product=True)
 
     def _host_link(self, objects: list[str]) -> Step:
         arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
-        return self._own_step("libpiton_npu.so", arguments, objects)
+        return replace(self._own_step("libpiton_npu.so", arguments, objects), is_product=True)
 
     def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:
         units = sorted(folder.rglob("*.cpp"))
@@ -190,8 +202,11 @@ class OwnParts:
         return [self._own_step(name(unit), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
 
     def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:
-        key = digest([name, arguments, inputs, self.compiler.version, metadata.version("torch")])
-        return Step(name, arguments, key, readable=(str(self.paths.root), str(self.torch), str(self.python)))
+        """A step whose key does not depend on where Piton lies: two checkouts with the same sources share what is built."""
+        root = str(self.paths.root)
+        key = digest([name, [argument.replace(root, "") for argument in arguments], inputs, self._outside])
+        mapped = (*arguments, f"-ffile-prefix-map={root}=piton")
+        return Step(name, mapped, key, readable=(root, str(self.torch), str(self.python)))
 
 
 def _object_name(unit: Path, folder: Path) -> str:

@@ -173,6 +173,7 @@ class VnpuSession:
             copies=log.copies(),
             time=None if outcomes else measured(log, self._plan.clock_hz),
             findings=tuple(findings_of(log, self._plan.submission_root)),
+            simulation_s=log.launch_seconds,
             timelines=tuple(self._timelines(device, log)) if call.timeline else (),
         )
 

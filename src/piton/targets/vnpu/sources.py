@@ -19,6 +19,7 @@ from piton.targets.vnpu.rewrite import rewrite
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
+_QUOTED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
 EXTENSION = "csrc/extension.cpp"
@@ -70,8 +71,17 @@ class SourceTree:
         return not relative.startswith(("/", "<")) and ".." not in relative.split("/") and (self.root / relative).is_file()
 
     def mentions_torch(self, relative: str) -> bool:
-        """Does this unit include anything of torch itself?"""
-        return _TORCH.search((self.root / relative).read_bytes()) is not None
+        """Does this unit include anything of torch, itself or through quoted includes? A header counts by its name, wherever it lies."""
+        waiting, seen = [relative], {relative}
+        while waiting:
+            text = (self.root / waiting.pop()).read_bytes()
+            if _TORCH.search(text):
+                return True
+            names = {PurePosixPath(name.decode(errors="surrogateescape")).name for name in _QUOTED.findall(text)}
+            found = [item.path for item in self.files if PurePosixPath(item.path).name in names and item.path not in seen]
+            waiting += found
+            seen.update(found)
+        return False
 
     def folders(self, sources: OperatorSources) -> tuple[str, ...]:
         """Folders that a quoted include is looked for in: those of the operator's units, csrc, the root."""

@@ -17,8 +17,10 @@ from piton.targets.vnpu.diagnostics import undefined_symbols
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
 from piton.targets.vnpu.sources import EXTENSION, SourceTree
 
-KERNEL_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
-DEVICE_FLAGS = (*KERNEL_FLAGS, "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
+_KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
+LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
+"""Of the host pass of a kernel's source: what runs on the host is not measured, so that a quick compile counts more."""
+DEVICE_FLAGS = (*_KERNEL_FLAGS, "-O2", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
@@ -48,7 +50,7 @@ class OperatorSteps:
         self._sources = sources
         self._tree = tree
         self._defines = tuple(f"-D{name}" for name in defines)
-        self.key = digest([own.headers_digest, own.compiler.version, own.arch, manifest.auto_sync, KERNEL_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
+        self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, LAUNCH_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
         """Identity of everything but the sources."""
 
     def units(self) -> list[Unit]:
@@ -72,7 +74,7 @@ class OperatorSteps:
         return self._link_step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects, EXPECTED_ON_DEVICE)
 
     def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
-        passes = DEVICE_FLAGS if side == "device" else (*KERNEL_FLAGS, "-DPITON_HOST_PASS")
+        passes = DEVICE_FLAGS if side == "device" else LAUNCH_FLAGS
         defines = (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
         return self._unit(path, side, (*passes, *defines))
 
@@ -94,13 +96,18 @@ class OperatorSteps:
             self._tree.path(path),
         )
         name = f"{PurePosixPath(path).stem}.{side}.o"
-        key = digest([self.key, self._tree.unit_key(path), path, side])
+        key = digest([self.key, [self._without_folders(argument) for argument in arguments], self._tree.unit_key(path), path, side])
         readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 
+    def _without_folders(self, argument: str) -> str:
+        """An argument as it is in a key: the same wherever Piton and the build lie."""
+        return argument.replace(str(self._tree.root.parent), "").replace(str(self._own.paths.root), "")
+
     def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
-        key = digest([self.key, name, [digest_bytes(Path(item).read_bytes()) for item in objects]])
-        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected))
+        shown = [argument for argument in arguments if argument not in objects]
+        key = digest([self.key, name, shown, expected.pattern, [digest_bytes(Path(item).read_bytes()) for item in objects]])
+        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected), is_product=True)
 
 
 def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:

@@ -59,6 +59,7 @@ class VnpuToolchain:
         parts = OwnParts.locate(self._paths, self._hardware)
         workshop = Workshop(parts.compiler, self._store, runner, self._store.root / "work")
         self._own = parts.made(workshop, self._progress)
+        self._store.tidy()
 
     def prepare_programs(self, runner: Runner) -> OwnParts:
         """Build what whole programs need, once per machine and version. Raises TargetUnavailableError when that fails."""
@@ -148,7 +149,7 @@ class SourceBuild:
         if result.is_timed_out:
             return _timeout(step.name), ""
         if not result.path:
-            return judge_link(unexpected(result.output, expected), result.output), ""
+            return judge_link(unexpected(result.output, expected), result.output, self._tree.contains), ""
         return None, result.path
 
 

@@ -30,26 +30,48 @@ void append_touch(std::vector<Touch> &touches, const Touch &touch) {
     touches.push_back(touch);
 }
 
+namespace {
+
+// Vector cores have the unified buffer, cube cores have L1 (Ascend 910B: the two kinds are apart).
+void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
+    if (space != VNPU_SPACE_UB && space != VNPU_SPACE_L1)
+        core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer and L1 is not supported by the virtual NPU");
+    if (core.is_cube() == (space == VNPU_SPACE_L1)) return;
+    core.fail(record, "unsupported_api",
+              api(record) + " uses " + on_chip(core, space).title + ", which a " + (core.is_cube() ? "cube" : "vector") +
+                  " core does not have: this kernel is " +
+                  (core.is_cube() ? "a cube kernel (__cube__ or KERNEL_TYPE_AIC_ONLY)"
+                                  : "a vector kernel; declare it __cube__, or say KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY) first"));
+}
+
+}  // namespace
+
+void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
+    check_has_memory(core, record, operand.space);
+    const OnChip memory = on_chip(core, operand.space);
+    const std::string name = memory.name, what = api(record) + " " + verb(is_write) + " ";
+    const auto address = static_cast<int64_t>(operand.addr), length = static_cast<int64_t>(bytes);
+    if (operand.addr % alignment)
+        core.fail(record, "misaligned",
+                  what + name + " from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
+                  {{"address", address}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
+    if (operand.limit != 0xffffffffu && bytes > operand.limit)
+        core.fail(record, "out_of_bounds",
+                  what + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " + std::to_string(bytes) + " bytes from " + name +
+                      " byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
+                  {{"address", address}, {"bytes", length}, {"tensor_bytes", operand.limit}});
+    const uint64_t capacity = memory.bytes.size();
+    if (operand.addr > capacity || bytes > capacity - operand.addr)
+        core.fail(
+            record, "out_of_bounds",
+            what + std::to_string(operand.addr + bytes - capacity) + " bytes past the end of " + memory.title + " (" + std::to_string(capacity) + " bytes)",
+            {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
+}
+
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
     if (operand.space != VNPU_SPACE_UB)
         core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer is not supported by the virtual NPU");
-    if (operand.addr % alignment)
-        core.fail(
-            record, "misaligned",
-            api(record) + " " + verb(is_write) + " UB from byte " + std::to_string(operand.addr) + ", which is not a multiple of " + std::to_string(alignment),
-            {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", static_cast<int64_t>(alignment)}});
-    if (operand.limit != 0xffffffffu && bytes > operand.limit)
-        core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) + " bytes past the end of its tensor: " +
-                      std::to_string(bytes) + " bytes from UB byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
-                  {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
-    if (operand.addr > core.ub.size() || bytes > core.ub.size() - operand.addr)
-        core.fail(record, "out_of_bounds",
-                  api(record) + " " + verb(is_write) + " " + std::to_string(operand.addr + bytes - core.ub.size()) +
-                      " bytes past the end of the unified buffer (" + std::to_string(core.ub.size()) + " bytes)",
-                  {{"address", static_cast<int64_t>(operand.addr)},
-                   {"bytes", static_cast<int64_t>(bytes)},
-                   {"capacity_bytes", static_cast<int64_t>(core.ub.size())}});
+    check_on_chip(core, record, operand, bytes, is_write, alignment);
 }
 
 Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, uint64_t bytes, bool is_write) {
@@ -71,19 +93,20 @@ Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, ui
                {"bytes_past_end", static_cast<int64_t>(address + bytes - end)}});
 }
 
-void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where) {
-    const uint64_t first = core.undefined.first(begin, end);
+void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where, uint8_t space) {
+    const OnChip memory = on_chip(core, space);
+    const uint64_t first = memory.undefined.first(begin, end);
     if (first >= end || core.launch.reporter.has(place_of(record), "undefined_data")) return;
     core.report(record, "undefined_data",
-                "UB byte " + std::to_string(first) + " was never given a value and reaches " + where + " through " + api(record) +
+                std::string(memory.name) + " byte " + std::to_string(first) + " was never given a value and reaches " + where + " through " + api(record) +
                     "; copy or Duplicate into it first, or leave it out of the count",
                 {{"address", static_cast<int64_t>(first)}, {"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
 
 namespace {
 
-// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (AIV; after the table of the vendor's page
-// on synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out.
+// Whether the compiler's auto-sync orders `from` before `to` where it sees a dependence (on a vector core, after the table of the vendor's page on
+// synchronisation inside a core): within V, and everything with the scalar unit. Global memory is left out, and so are cube cores, whose L1 neither reaches.
 bool is_compiler_ordered(uint8_t from, uint8_t to) {
     if (from == VNPU_PIPE_S || to == VNPU_PIPE_S) return true;
     return from == VNPU_PIPE_V && to == VNPU_PIPE_V;
@@ -134,21 +157,49 @@ std::string bytes_text(const char *space, uint64_t begin, uint64_t end, bool is_
     return std::string(space) + " bytes " + std::to_string(begin) + ".." + std::to_string(end);
 }
 
-void report_race(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
-    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
+// The later of two accesses that nothing orders.
+struct Race {
+    Place later;
+    uint8_t later_pipe;
+    bool is_write, is_gm;
+    const char *memory;
+};
+
+void report_race(Core &core, const Race &race, const Conflict &conflict, const std::string &what_then = "") {
+    if (core.launch.reporter.has(race.later, "missing_sync")) return;
     const Place &earlier = core.launch.places.at(conflict.access.place);
+    const std::string message = describe(race.later) + " (" + pipe_name(race.later_pipe) + ") " + verb(race.is_write) + " " +
+                                bytes_text(race.memory, conflict.begin, conflict.end, race.is_gm) + " that " + describe(earlier) + " (" +
+                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) + ", and nothing orders the two" + what_then +
+                                "; needed: " + remedy(conflict.pipe, race.later_pipe, race.is_gm);
+    core.launch.reporter.violation(race.later, core.index, "missing_sync", message,
+                                   {{"begin", static_cast<int64_t>(conflict.begin)},
+                                    {"end", static_cast<int64_t>(conflict.end)},
+                                    {"overlap_bytes", static_cast<int64_t>(conflict.end - conflict.begin)},
+                                    {"earlier_line", earlier.line},
+                                    {"earlier_pipe", conflict.pipe},
+                                    {"later_pipe", race.later_pipe}});
+}
+
+Race race_of(Core &core, const vnpu_record &record, const Touch &touch) {
     const bool is_gm = touch.space == VNPU_SPACE_GM;
-    const std::string message = describe(place_of(record)) + " (" + pipe_name(record.pipe) + ") " + verb(touch.is_write) + " " +
-                                bytes_text(is_gm ? "GM" : "UB", conflict.begin, conflict.end, is_gm) + " that " + describe(earlier) + " (" +
-                                pipe_name(conflict.pipe) + ") " + past_verb(conflict.was_write) +
-                                ", and nothing orders the two; needed: " + remedy(conflict.pipe, record.pipe, is_gm);
-    core.report(record, "missing_sync", message,
-                {{"begin", static_cast<int64_t>(conflict.begin)},
-                 {"end", static_cast<int64_t>(conflict.end)},
-                 {"overlap_bytes", static_cast<int64_t>(conflict.end - conflict.begin)},
-                 {"earlier_line", earlier.line},
-                 {"earlier_pipe", conflict.pipe},
-                 {"later_pipe", record.pipe}});
+    return {place_of(record), record.pipe, touch.is_write, is_gm, is_gm ? "GM" : on_chip(core, touch.space).name};
+}
+
+// Bytes that two unordered writes have left behind reach an instruction.
+void check_unordered(Core &core, const vnpu_record &record, const Touch &touch) {
+    const OnChip memory = on_chip(core, touch.space);
+    if (touch.is_write) return memory.unordered.clear(touch.begin, touch.end);
+    const UnorderedWrite *found = memory.unordered.find(touch.begin, touch.end);
+    if (found == nullptr) return;
+    const Conflict conflict{found->begin, found->end, found->pipe, true, {1, found->earlier}};
+    const Race race{core.launch.places.at(found->later), found->pipe, true, false, memory.name};
+    report_race(core, race, conflict, ", while " + describe(place_of(record)) + " reads them");
+}
+
+// Whether the second write can wait to be reported until somebody reads the bytes.
+bool is_only_written(const vnpu_record &record, const Touch &touch, const Conflict &conflict) {
+    return touch.space != VNPU_SPACE_GM && touch.is_write && conflict.was_write && conflict.pipe == record.pipe;
 }
 
 bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end) {
@@ -174,8 +225,12 @@ void settle(Core &core, const vnpu_record &record, const Touch &touch, const Con
     if (is_gm && conflict.was_write && touch.is_write && stores_equal_bytes(core, touch, conflict.begin, conflict.end))
         return note_equal_overlap(core, record, conflict.begin, conflict.end, core.launch.places.at(conflict.access.place));
     if (!core.moves_data() || is_reported) return;
+    if (is_only_written(record, touch, conflict)) {
+        const uint32_t later = core.launch.places.index(place_of(record));
+        return on_chip(core, touch.space).unordered.add({conflict.begin, conflict.end, conflict.access.place, later, record.pipe});
+    }
     is_reported = true;
-    report_race(core, record, touch, conflict);
+    report_race(core, race_of(core, record, touch), conflict);
 }
 
 void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
@@ -228,7 +283,8 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
     const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
     const auto map_of = [&](const Touch &touch) -> AccessMap & {
-        return touch.is_atomic ? core.gm_atomics : touch.space == VNPU_SPACE_GM ? core.gm_map : core.ub_map;
+        if (touch.is_atomic) return core.gm_atomics;
+        return touch.space == VNPU_SPACE_GM ? core.gm_map : on_chip(core, touch.space).map;
     };
     bool is_reported = false;
     const auto check = [&](AccessMap &map, const Touch &touch) {
@@ -238,7 +294,8 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches) {
         if (!is_watched(touch)) continue;
         const bool is_gm = touch.space == VNPU_SPACE_GM;
-        check(is_gm ? core.gm_map : core.ub_map, touch);
+        if (!is_gm) check_unordered(core, record, touch);
+        check(is_gm ? core.gm_map : on_chip(core, touch.space).map, touch);
         if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);
     }

@@ -23,7 +23,11 @@ struct Touch {
 
 void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet
 
-// Bytes [addr, addr + bytes) of an on-chip operand: 32-byte aligned start (unless told otherwise), within the tensor and the memory. Cuts the launch if not.
+// Bytes [addr, addr + bytes) of an operand in the unified buffer or L1: a memory that the core has, 32-byte aligned start (unless told otherwise), within the
+// tensor and the memory. Cuts the launch if not.
+void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment = kUbAlign);
+
+// The same for instructions that know the unified buffer only.
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment = kUbAlign);
 
 // The allocation that holds all of [address, address + bytes). Cuts the launch when there is none.
@@ -35,7 +39,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
 // An access as the maps of all cores keep it.
 SharedAccess shared_access(const Core &core, uint8_t pipe, uint32_t number, uint32_t place);
 
-// Report undefined bytes of [begin, end) of the UB that reach `where`.
-void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where);
+// Report undefined bytes of [begin, end) of an on-chip memory that reach `where`.
+void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where, uint8_t space = VNPU_SPACE_UB);
 
 }  // namespace vnpu

@@ -1,5 +1,5 @@
 /*
- * DataCopy and DataCopyPad between global memory and the unified buffer, and inside the unified buffer.
+ * DataCopy and DataCopyPad between global memory and on-chip memory (the unified buffer, or L1 on a cube core), and inside the unified buffer.
  *
  * Gaps run from the end of a block to the start of the next. On chip a block of DataCopyPad takes whole 32-byte units; its filler holds the block's first
  * element, the padding value, or nothing defined, as the vendor's page on padding says.
@@ -9,6 +9,7 @@
 
 #include "access.h"
 #include "atomic.h"
+#include "copy.h"
 #include "vector_plan.h"
 
 namespace vnpu {
@@ -95,6 +96,8 @@ void check_gm_alignment(Core &core, const vnpu_record &record, const vnpu_operan
               {{"address", static_cast<int64_t>(operand.addr)}, {"alignment_bytes", element}});
 }
 
+}  // namespace
+
 // ---- loads ----
 void report_stale_cache(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end) {
     if (core.launch.dirty.ranges().empty() || !core.launch.dirty.touches(begin, end) || core.launch.reporter.has(place_of(record), "missing_sync")) return;
@@ -105,17 +108,18 @@ void report_stale_cache(Core &core, const vnpu_record &record, uint64_t begin, u
                 {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
 
-// Bytes of the allocation that nobody ever wrote arrive undefined.
-void mark_undefined_gm(Core &core, const Allocation &source, uint64_t gm, uint64_t ub, uint64_t bytes) {
-    core.undefined.clear(ub, ub + bytes);
+void mark_undefined_gm(UndefinedBytes &undefined, const Allocation &source, uint64_t gm, uint64_t chip, uint64_t bytes) {
+    undefined.clear(chip, chip + bytes);
     const uint64_t begin = gm - source.address, end = begin + bytes;
     for (uint64_t at = source.defined.first_gap(begin, end); at < end; at = source.defined.first_gap(at, end)) {
         const auto next = source.defined.ranges().lower_bound(at);
         const uint64_t until = next == source.defined.ranges().end() ? end : std::min(end, next->first);
-        core.undefined.set(ub + at - begin, ub + until - begin);
+        undefined.set(chip + at - begin, chip + until - begin);
         at = until;
     }
 }
+
+namespace {
 
 void fill(Core &core, uint64_t begin, uint64_t end, uint64_t value, uint32_t element, bool is_undefined) {
     for (uint64_t at = begin; at < end; at += element) std::memcpy(core.ub.data() + at, &value, std::min<uint64_t>(element, end - at));
@@ -144,7 +148,7 @@ void fill_around(Core &core, const vnpu_record &record, const CopyPlan &plan, ui
 
 void load(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     const uint64_t ub_bytes = span(plan, plan.dst_step, plan.chip_bytes);
-    check_ub(core, record, record.dst, ub_bytes, true);
+    check_on_chip(core, record, record.dst, ub_bytes, true);
     check_gm_alignment(core, record, record.src0);
     std::vector<Touch> touches;
     for (uint32_t block = 0; block < plan.blocks; ++block) {
@@ -152,14 +156,15 @@ void load(Core &core, const vnpu_record &record, const CopyPlan &plan) {
         check_gm(core, record, gm, plan.bytes, false);
         report_stale_cache(core, record, gm, gm + plan.bytes);
         append_touch(touches, {VNPU_SPACE_GM, false, gm, gm + plan.bytes});
-        touches.push_back({VNPU_SPACE_UB, true, ub, ub + plan.chip_bytes});
+        touches.push_back({record.dst.space, true, ub, ub + plan.chip_bytes});
     }
     order_accesses(core, record, touches);
     if (!core.moves_data()) return;
+    const OnChip target = on_chip(core, record.dst.space);
     for (uint32_t block = 0; block < plan.blocks; ++block) {
         const uint64_t gm = record.src0.addr + block * plan.src_step, ub = record.dst.addr + block * plan.dst_step;
-        std::memcpy(core.ub.data() + ub + plan.left, core.launch.memory.readable(gm), plan.bytes);
-        mark_undefined_gm(core, *core.launch.memory.find(gm, plan.bytes), gm, ub + plan.left, plan.bytes);
+        std::memcpy(target.bytes.data() + ub + plan.left, core.launch.memory.readable(gm), plan.bytes);
+        mark_undefined_gm(target.undefined, *core.launch.memory.find(gm, plan.bytes), gm, ub + plan.left, plan.bytes);
         fill_around(core, record, plan, ub);
     }
 }
@@ -208,27 +213,29 @@ void store_block(Core &core, const vnpu_record &record, uint64_t gm, uint64_t ub
     const uint64_t begin = gm - target.address;
     target.stored.add(begin, begin + bytes);
     target.defined.add(begin, begin + bytes);
-    report_undefined(core, record, ub, ub + bytes, "global memory");
+    report_undefined(core, record, ub, ub + bytes, "global memory", record.src0.space);
+    const uint8_t *source = on_chip(core, record.src0.space).bytes.data() + ub;
     if (core.atomic.mode)
-        combine(core.atomic, core.launch.memory.writable(gm), core.ub.data() + ub, bytes);
+        combine(core.atomic, core.launch.memory.writable(gm), source, bytes);
     else
-        std::memcpy(core.launch.memory.writable(gm), core.ub.data() + ub, bytes);
+        std::memcpy(core.launch.memory.writable(gm), source, bytes);
 }
 
 void store(Core &core, const vnpu_record &record, const CopyPlan &plan) {
-    check_ub(core, record, record.src0, span(plan, plan.src_step, plan.bytes), false);
+    check_on_chip(core, record, record.src0, span(plan, plan.src_step, plan.bytes), false);
     check_gm_alignment(core, record, record.dst);
     const bool is_atomic = core.atomic.mode != 0;
+    const uint8_t *source = on_chip(core, record.src0.space).bytes.data();
     std::vector<Touch> touches;
     for (uint32_t block = 0; block < plan.blocks; ++block) {
         const uint64_t gm = record.dst.addr + block * plan.dst_step, ub = record.src0.addr + block * plan.src_step;
         const Allocation &target = check_gm(core, record, gm, plan.bytes, true);
-        touches.push_back({VNPU_SPACE_UB, false, ub, ub + plan.bytes});
+        touches.push_back({record.src0.space, false, ub, ub + plan.bytes});
         if (is_atomic) {
             check_atomic(core, record, target, gm, plan.bytes);
             note_order(core, record, gm, plan.bytes);
         }
-        touches.push_back({VNPU_SPACE_GM, true, gm, gm + plan.bytes, is_atomic ? nullptr : core.ub.data() + ub, is_atomic});
+        touches.push_back({VNPU_SPACE_GM, true, gm, gm + plan.bytes, is_atomic ? nullptr : source + ub, is_atomic});
     }
     order_accesses(core, record, touches);
     for (uint32_t block = 0; block < plan.blocks; ++block)
@@ -253,10 +260,12 @@ void move(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     }
 }
 
+// Paths of the 910B; DataCopyPad has none to or from L1 there.
 bool is_supported(const vnpu_record &record) {
     const uint8_t from = record.src0.space, to = record.dst.space;
-    const bool is_known = (from == VNPU_SPACE_GM || from == VNPU_SPACE_UB) && (to == VNPU_SPACE_GM || to == VNPU_SPACE_UB);
-    return is_known && !(from == VNPU_SPACE_GM && to == VNPU_SPACE_GM);
+    const uint8_t on_chip_side = from == VNPU_SPACE_GM ? to : from;
+    if (from != VNPU_SPACE_GM && to != VNPU_SPACE_GM) return from == VNPU_SPACE_UB && to == VNPU_SPACE_UB;
+    return on_chip_side == VNPU_SPACE_UB || (on_chip_side == VNPU_SPACE_L1 && record.opcode == VNPU_OP_DATA_COPY);
 }
 
 }  // namespace

@@ -47,6 +47,16 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     std::fill(std::begin(compared.is_undefined), std::end(compared.is_undefined), true);
 }
 
+OnChip on_chip(Core &core, uint8_t space) {
+    if (space != VNPU_SPACE_L1) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map, core.ub_unordered};
+    L1Memory &l1 = core.l1;
+    if (l1.bytes.empty()) {
+        l1.bytes.assign(core.launch.limits.l1_bytes, core.moves_data() ? kPoison : 0);
+        if (core.moves_data()) l1.undefined.reset(l1.bytes.size());
+    }
+    return {"L1", "L1", l1.bytes, l1.undefined, l1.map, l1.unordered};
+}
+
 void Core::cut() {
     launch.is_cut = true;
     fibre->abandon();
@@ -65,10 +75,15 @@ void Core::note(const vnpu_record &record, const std::string &kind, const std::s
     launch.reporter.finding(place_of(record), index, kind, message, std::move(numbers));
 }
 
+uint64_t Core::scalar_code() const { return launch.options.budget_cycles - static_cast<uint64_t>(budget_left) - charged; }
+
 void Core::append(const TraceEntry &entry) {
     const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
-    budget_left -= static_cast<int64_t>(entry.cycles + entry.issue_cycles + transfer);
+    const uint64_t cost = entry.cycles + entry.issue_cycles + transfer;
+    budget_left -= static_cast<int64_t>(cost);
+    charged += cost;
+    clock.add(entry, entry.cycles + transfer, scalar_code());
     trace.push_back(entry);
     if (notes && record) notes->keep(*record);
 }

@@ -18,9 +18,11 @@
 #include "fibre.h"
 #include "hazard.h"
 #include "memory.h"
+#include "program_clock.h"
 #include "shadow.h"
 #include "shared.h"
 #include "timing.h"
+#include "unordered.h"
 
 namespace vnpu {
 
@@ -51,6 +53,7 @@ struct Launch {
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     uint32_t blocks = 0;
+    uint32_t core_kind = VNPU_CORE_AIV;  // as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
@@ -77,6 +80,14 @@ struct AtomicState {
 struct CompareRegister {
     uint8_t bytes[16] = {};
     bool is_undefined[16] = {};
+};
+
+// L1 of a cube core; a vector core has none. Empty until it is used.
+struct L1Memory {
+    std::vector<uint8_t> bytes;
+    UndefinedBytes undefined;
+    AccessMap map;
+    UnorderedWrites unordered;
 };
 
 // Value and index that a maximum or minimum over several repeats leaves in a register.
@@ -107,9 +118,11 @@ struct Core {
     UndefinedBytes undefined;
     Clocks clocks;
     AccessMap ub_map;
+    UnorderedWrites ub_unordered;
     AccessMap gm_map;
     AccessMap gm_atomics;  // atomic stores
-    IntervalSet buffers;   // UB bytes that InitBuffer has given out
+    L1Memory l1;
+    IntervalSet buffers;  // UB bytes that InitBuffer has given out
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
@@ -129,6 +142,8 @@ struct Core {
     Notebook *notes;                      // null when this block is not recorded
     const vnpu_record *record = nullptr;  // that is being executed
     int64_t budget_left;                  // cycles, in program order
+    uint64_t charged = 0;                 // of the budget, by entries of the trace
+    ProgramClock clock;
     Acquaintance acquaintance;            // what it knows of other cores
     uint32_t epoch = 0;                   // flags set for other cores so far
     uint32_t cross_sets[kCrossFlags] = {};
@@ -144,10 +159,23 @@ struct Core {
     void report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
     void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
+    uint64_t scalar_code() const;          // cycles of the budget that scalar code between the calls has taken
     bool moves_data() const { return !launch.options.timing_only; }
+    bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };
 
 extern Core *running;  // null outside device code
+
+// One on-chip memory of a core: the unified buffer or L1.
+struct OnChip {
+    const char *name;   // for messages
+    const char *title;  // for messages
+    std::vector<uint8_t> &bytes;
+    UndefinedBytes &undefined;
+    AccessMap &map;
+    UnorderedWrites &unordered;
+};
+OnChip on_chip(Core &core, uint8_t space);
 
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
@@ -172,6 +200,7 @@ void set_addresses(Core &core, const vnpu_record &record);
 void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
+void run_nd2nz(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);
@@ -186,6 +215,8 @@ void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void task_type(Core &core, const vnpu_record &record);
+void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
 

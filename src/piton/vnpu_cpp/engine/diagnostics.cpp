@@ -76,6 +76,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex"},
     {VNPU_OP_DATA_COPY, "DataCopy"},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad"},
+    {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy"},
+    {VNPU_OP_TASK_TYPE, "KERNEL_TASK_TYPE_DEFAULT"},
     {VNPU_OP_SCALAR_LOAD, "GetValue"},
     {VNPU_OP_SCALAR_STORE, "SetValue"},
     {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid"},

@@ -49,9 +49,9 @@ uint64_t capacity(const Core &core, uint32_t space) {
     const ChipLimits &limits = core.launch.limits;
     switch (space) {
         case VNPU_SPACE_UB:
-            return limits.ub_bytes;
+            return core.is_cube() ? 0 : limits.ub_bytes;
         case VNPU_SPACE_L1:
-            return limits.l1_bytes;
+            return core.is_cube() ? limits.l1_bytes : 0;
         case VNPU_SPACE_L0A:
             return limits.l0a_bytes;
         case VNPU_SPACE_L0B:
@@ -65,11 +65,11 @@ uint64_t capacity(const Core &core, uint32_t space) {
     }
 }
 
-// Ticks of the chip's system counter, from the program-order estimate: the replay comes later and never feeds back.
+// Ticks of the chip's system counter, from the core's clock in program order: the replay comes later and never feeds back.
 uint64_t system_cycle(const Core &core) {
     const ChipLimits &limits = core.launch.limits;
-    const uint64_t spent = core.launch.options.budget_cycles - static_cast<uint64_t>(core.budget_left);
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(spent) * limits.system_cycle_hz / limits.clock_hz);
+    const uint64_t now = core.clock.now(core.scalar_code());
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(now) * limits.system_cycle_hz / limits.clock_hz);
 }
 
 }  // namespace
@@ -117,6 +117,8 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_DATA_COPY:
         case VNPU_OP_DATA_COPY_PAD:
             return run_copy(core, record);
+        case VNPU_OP_DATA_COPY_ND2NZ:
+            return run_nd2nz(core, record);
         case VNPU_OP_SCALAR_STORE:
             return scalar_store(core, record);
         case VNPU_OP_CACHE_CLEAN:
@@ -150,6 +152,8 @@ void execute(Core &core, const vnpu_record &record) {
             return buffer_init(core, record);
         case VNPU_OP_PIPE_BEGIN:
             return pipe_begin(core, record);
+        case VNPU_OP_TASK_TYPE:
+            return task_type(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
             if (core.notes) core.notes->note_use(record);
@@ -174,7 +178,7 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_BLOCK_NUM:
             return core.launch.blocks;
         case VNPU_OP_GET_SUB_BLOCK_IDX:
-            return 0;  // vector-only launches; others are refused at launch
+            return 0;  // one core per block; others are refused at launch
         case VNPU_OP_GET_TASK_RATIO:
             return 1;
         case VNPU_OP_GET_SYSTEM_CYCLE:
@@ -183,6 +187,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return core.reduced_sum;
         case VNPU_OP_SOFT_SET:
             return soft_set(core, record);
+        case VNPU_OP_GET_CORE_KIND:
+            return core.launch.core_kind;
         case VNPU_OP_GET_REDUCE_BEST:
             return record.p[0] == 0 ? core.best.bits : core.best.index;
         case VNPU_OP_GET_MRG_RESULT:

@@ -43,26 +43,31 @@ void run_program(void *argument) {
     }
 }
 
-bool is_launchable(Launch &launch, const ChipLimits &limits) {
+bool is_launchable(Launch &launch) {
     const vnpu_kernel &kernel = *launch.kernel;
     if (kernel.abi_version != VNPU_ABI_VERSION) throw std::runtime_error("device library and engine have different ABI versions: rebuild the device library");
-    if (kernel.core_kind != VNPU_CORE_AIV) {
+    if (kernel.core_kind != VNPU_CORE_AIV && kernel.core_kind != VNPU_CORE_AIC) {
         violation(launch, -1, "unsupported_api",
-                  std::string("kernel ") + kernel.title + " needs cube cores; the virtual NPU runs vector-only kernels (KERNEL_TYPE_AIV_ONLY)");
+                  std::string("kernel ") + kernel.title +
+                      " needs cube and vector cores together; the virtual NPU runs kernels for vector cores or for cube cores only");
         return false;
     }
     if (launch.blocks == 0) {
         violation(launch, -1, "bad_parameter", std::string("kernel ") + kernel.title + " launched with 0 blocks", {{"blocks", 0}});
         return false;
     }
-    if (launch.blocks > limits.cores_aiv)
-        launch.reporter.finding(Place{}, -1, "surplus_blocks",
-                                std::to_string(launch.blocks) + " blocks on " + std::to_string(limits.cores_aiv) + " cores: they run in waves",
-                                {{"blocks", launch.blocks}, {"cores", limits.cores_aiv}});
     return true;
 }
 
 }  // namespace
+
+void note_surplus_blocks(Launch &launch) {
+    const uint32_t cores = launch.core_kind == VNPU_CORE_AIC ? launch.limits.cores_aic : launch.limits.cores_aiv;
+    if (launch.blocks > cores)
+        launch.reporter.finding(Place{}, -1, "surplus_blocks",
+                                std::to_string(launch.blocks) + " blocks on " + std::to_string(cores) + " cores: they run in waves",
+                                {{"blocks", launch.blocks}, {"cores", cores}});
+}
 
 /* The scheduler of one launch. */
 class Schedule {
@@ -218,11 +223,13 @@ LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, ui
     launch.blocks = blocks;
     launch.timeline = new_timeline(launch.options.timeline, blocks);
     LaunchTrace trace;
-    trace.core_kind = kernel.core_kind;
-    if (is_launchable(launch, launch.limits))
+    launch.core_kind = kernel.core_kind;
+    if (is_launchable(launch))
         Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
     else
         launch.is_cut = true;
+    trace.core_kind = launch.core_kind;
+    if (launch.blocks != 0) note_surplus_blocks(launch);
     if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
     LaunchReport report;
     if (!launch.is_cut) replay_into(report, launch, trace, *state_->l2);

@@ -23,14 +23,22 @@ std::string bad_argument(const vnpu_record &record) {
     return api + ": argument " + std::to_string(record.p[1]) + " (counted from 0) is " + value + ", " + range;
 }
 
+Fault overflow_of(const vnpu_record &record) {
+    const int64_t used = static_cast<int64_t>(record.scalar), available = record.p[1];
+    const bool is_l1 = record.p[2] == VNPU_SPACE_L1;
+    const std::string what = api_name(place_of(record)) + " asks for " + bytes_text(used) + " in all; ";
+    const std::string there = available != 0 ? (is_l1 ? "L1 has " : "the unified buffer has ") + std::to_string(available)
+                              : is_l1        ? "a vector core has no L1: declare the kernel __cube__"
+                                             : "a cube core has no unified buffer";
+    return {is_l1 ? "l1_overflow" : "ub_overflow", what + there, {{"used_bytes", used}, {"available_bytes", available}}};
+}
+
 Fault fault_of(const vnpu_record &record) {
     const int64_t a = record.p[1], b = record.p[2];
     const auto scalar = static_cast<int64_t>(record.scalar);
     switch (record.p[0]) {
         case VNPU_FAULT_UB_OVERFLOW:
-            return {"ub_overflow",
-                    api_name(place_of(record)) + " asks for " + bytes_text(scalar) + " in all; the unified buffer has " + std::to_string(a),
-                    {{"used_bytes", scalar}, {"available_bytes", a}}};
+            return overflow_of(record);
         case VNPU_FAULT_BUFFER_LIMIT:
             return {"buffer_limit",
                     "InitBuffer asks for " + std::to_string(a) + " buffers in all; a kernel has " + std::to_string(b),
@@ -68,7 +76,7 @@ void framework_fault(Core &core, const vnpu_record &record) {
 }
 
 void buffer_init(Core &core, const vnpu_record &record) {
-    if (record.dst.space != VNPU_SPACE_UB) return;
+    if (record.dst.space != VNPU_SPACE_UB) return;  // of other memories nothing has to be known but their capacity, which TPipe checks
     if (core.notes) core.notes->note_use(record);
     const uint64_t end = record.dst.addr + record.dst.limit;
     core.buffers.add(record.dst.addr, end);
@@ -76,6 +84,14 @@ void buffer_init(Core &core, const vnpu_record &record) {
     core.fail(record, "ub_overflow",
               "InitBuffer gives out UB up to byte " + std::to_string(end) + "; the unified buffer has " + bytes_text(static_cast<int64_t>(core.ub.size())),
               {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+// The kernel says on which cores it runs; one that is declared `__cube__` can't change that.
+void task_type(Core &core, const vnpu_record &record) {
+    Launch &launch = core.launch;
+    if (launch.kernel->core_kind == VNPU_CORE_AIC && record.p[0] != VNPU_CORE_AIC)
+        core.fail(record, "bad_parameter", "KERNEL_TASK_TYPE_DEFAULT names vector cores in a kernel that is declared __cube__", {{"core_kind", record.p[0]}});
+    launch.core_kind = record.p[0];
 }
 
 // Constructed or Reset: addresses start again at 0.

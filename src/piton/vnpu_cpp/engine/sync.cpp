@@ -73,6 +73,8 @@ void pipe_barrier(Core &core, const vnpu_record &record) {
 
 void sync_all(Core &core, const vnpu_record &record) {
     const Launch &launch = core.launch;
+    if (core.is_cube())
+        core.fail(record, "unsupported_api", "SyncAll<true> joins vector cores; a kernel for cube cores only has no cross-core synchronisation");
     if (launch.blocks > launch.limits.cores_aiv)
         core.fail(record, "deadlock",
                   "SyncAll in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
@@ -86,8 +88,22 @@ void sync_all(Core &core, const vnpu_record &record) {
     core.waiting = Waiting{};
 }
 
+// Bytes that two unordered writes have left behind and that nobody has read.
+void note_unordered(Core &core, const OnChip &memory) {
+    for (const auto &[begin, write] : memory.unordered.all()) {
+        const Place &later = core.launch.places.at(write.later);
+        if (core.launch.reporter.has(later, "other")) continue;
+        core.launch.reporter.finding(later, core.index, "other",
+                                     describe(later) + " writes " + memory.name + " bytes " + std::to_string(begin) + ".." + std::to_string(write.end) +
+                                         " that " + describe(core.launch.places.at(write.earlier)) +
+                                         " wrote, and nothing orders the two: harmless as long as nobody reads the bytes, as here",
+                                     {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(write.end)}});
+    }
+}
+
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
+    note_unordered(core, on_chip(core, core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB));
     for (const auto &[key, pending] : core.events) {
         if (pending.empty()) continue;
         const Place &place = pending.back().place;

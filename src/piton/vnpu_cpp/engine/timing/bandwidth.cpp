@@ -27,6 +27,12 @@ void Bandwidth::take_ended(uint64_t now, std::vector<uint32_t> &flows) {
     settle();
 }
 
+Rate Bandwidth::alone(FlowKind kind) const {
+    if (kind == kL2Read) return l2_read_rate_;
+    if (kind == kL2Write) return chip_.mte3.l2_rate;
+    return kind == kHbmWrite ? chip_.hbm_write_rate[1] : read_rate_[1];
+}
+
 void Bandwidth::advance(uint64_t now) {
     for (uint8_t kind = 0; recorder_ && kind < kFlowKinds; ++kind)
         recorder_->add(static_cast<FlowKind>(kind), now_, now, kinds_[kind].rate * (now - now_) * count(static_cast<FlowKind>(kind)));
@@ -37,8 +43,8 @@ void Bandwidth::advance(uint64_t now) {
 void Bandwidth::settle() {
     share(kSharedRead, one_core_rate(read_rate_, count(kHbmRead) + count(kSharedRead)), chip_.same_address_cap);
     share_hbm();
-    share(kL2Read, l2_read_rate_, chip_.l2_read_cap);
-    share(kL2Write, chip_.mte3.l2_rate, chip_.l2_write_cap);
+    share(kL2Read, alone(kL2Read), chip_.l2_read_cap);
+    share(kL2Write, alone(kL2Write), chip_.l2_write_cap);
     next_end_ = kNever;
     for (const Kind &kind : kinds_) {
         if (kind.ends.empty()) continue;

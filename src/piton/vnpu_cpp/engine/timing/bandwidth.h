@@ -35,6 +35,7 @@ public:
           l2_read_rate_((is_cube ? chip.mte2_l1 : chip.mte2).l2_rate) {}
     // `now` never decreases from call to call.
     void start(uint64_t now, FlowKind kind, uint64_t bytes, uint32_t flow);
+    Rate alone(FlowKind kind) const;                 // of a transfer that is the only one
     uint64_t next_end() const { return next_end_; }  // kNever when nothing moves
     void take_ended(uint64_t now, std::vector<uint32_t> &flows);
 

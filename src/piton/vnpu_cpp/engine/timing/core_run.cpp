@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "transfer.h"
+
 namespace vnpu {
 namespace {
 
@@ -14,15 +16,6 @@ const char *pipe_name(uint32_t pipe) {
 }
 
 uint64_t conflicts_of(const TraceEntry &entry) { return entry.pipe == VNPU_PIPE_V ? entry.conflict_cycles : 0; }
-
-const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry) {
-    if (entry.kind == TraceKind::GmWrite) return chip.mte3;
-    return entry.flags & kTraceToL1 ? chip.mte2_l1 : chip.mte2;
-}
-
-uint64_t cycles_per_block(const DmaCost &dma, const TraceEntry &entry) {
-    return dma.block_cycles + (entry.flags & kTraceL2Bypass ? dma.bypass_block_cycles : 0);
-}
 
 }  // namespace
 
@@ -66,7 +59,7 @@ void CoreRun::end_transfer(uint32_t pipe_index, uint64_t time, uint64_t alone, c
     const TraceEntry &entry = trace_[pipe.transfer_entry];
     const DmaCost &dma = dma_of(chip_, entry);
     const uint64_t first_byte = pipe.transfer_start + entry.cycles;
-    const uint64_t by_blocks = first_byte + static_cast<uint64_t>(entry.blocks) * cycles_per_block(dma, entry);
+    const uint64_t by_blocks = first_byte + block_cycles(dma, entry);
     pipe.free_at = std::max(time, by_blocks);
     const uint64_t alone_end = std::min(time, first_byte + alone);
     pipe.lost[kLossShare] += time - alone_end;

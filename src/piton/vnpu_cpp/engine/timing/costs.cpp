@@ -121,6 +121,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_CREATE_VEC_INDEX, "CreateVecIndex", Formula::Vector, kDuplicate},
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
+    {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
     {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
     {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid", Formula::CacheClean, kFamilies},
@@ -201,13 +202,18 @@ void cost_gm_copy(const DmaCost &dma, TraceKind kind, uint64_t gm_addr, uint32_t
     if (record.flags & VNPU_F_L2_BYPASS) entry.flags |= kTraceL2Bypass;
 }
 
+// GM bytes from the end of a block to the start of the next; a matrix says from start to start.
+uint32_t source_gap(const vnpu_record &record) {
+    return record.opcode == VNPU_OP_DATA_COPY_ND2NZ ? std::max(record.p[2], record.p[1]) - record.p[1] : record.p[2];
+}
+
 void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &entry) {
     entry.pipe = record.pipe;
     if (record.p[0] == 0 || record.p[1] == 0) return;  // no block: the instruction does nothing
     if (record.src0.space == VNPU_SPACE_GM) {
         const bool is_l1 = record.dst.space == VNPU_SPACE_L1;
         if (is_l1) entry.flags |= kTraceToL1;
-        return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, record.p[2], record, entry);
+        return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, source_gap(record), record, entry);
     }
     if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
     cost_on_chip_copy(chip, record, entry);

@@ -176,9 +176,7 @@ private:
     }
 
     uint64_t alone_cycles(const TransferPlan &plan, bool is_read) const {
-        if (!is_read) return cycles_at(plan.l2_bytes, chip_.mte3.l2_rate) + cycles_at(plan.hbm_bytes, chip_.hbm_write_rate[1]);
-        const bool is_cube = trace_.core_kind != VNPU_CORE_AIV;
-        const Rate l2 = (is_cube ? chip_.mte2_l1 : chip_.mte2).l2_rate, hbm = (is_cube ? chip_.hbm_read_rate_l1 : chip_.hbm_read_rate)[1];
+        const Rate l2 = bandwidth_.alone(is_read ? kL2Read : kL2Write), hbm = bandwidth_.alone(is_read ? kHbmRead : kHbmWrite);
         return cycles_at(plan.l2_bytes, l2) + cycles_at(plan.hbm_bytes, hbm);
     }
 

@@ -66,6 +66,16 @@ uint64_t burst_bytes(uint64_t addr, uint64_t bytes) {
     return round_up(addr + bytes, burst) - addr / burst * burst;
 }
 
+const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry) {
+    if (entry.kind == TraceKind::GmWrite) return chip.mte3;
+    return entry.flags & kTraceToL1 ? chip.mte2_l1 : chip.mte2;
+}
+
+uint64_t block_cycles(const DmaCost &dma, const TraceEntry &entry) {
+    const uint64_t each = dma.block_cycles + (entry.flags & kTraceL2Bypass ? dma.bypass_block_cycles : 0);
+    return entry.blocks * each;
+}
+
 TransferPlan plan_transfer(const TraceEntry &entry, const Reader &reader, L2 &l2, SharedReads &shared) {
     return entry.kind == TraceKind::GmRead ? plan_read(entry, reader, l2, shared) : plan_write(entry, l2);
 }

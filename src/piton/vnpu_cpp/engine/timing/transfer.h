@@ -9,6 +9,7 @@
 #pragma once
 
 #include "../trace.h"
+#include "chip.h"
 #include "l2.h"
 #include "shared_reads.h"
 
@@ -23,8 +24,12 @@ struct TransferPlan {
 };
 
 // Bytes that the bursts of one block carry. Bursts are 128, 256 or 512 B long; a block that starts off a 128-byte boundary fills whole bursts.
-// Public documentation gives the sizes; the rule for unaligned blocks is calibrated to scenario 4 of the DataCopy example.
+// Public documentation gives the sizes; the rule for unaligned blocks is calibrated to UB 4 and L1 3 of the DataCopy example.
 uint64_t burst_bytes(uint64_t addr, uint64_t bytes);
+
+// Figures of the path that a copy takes, and the cycles that its blocks take at least.
+const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry);
+uint64_t block_cycles(const DmaCost &dma, const TraceEntry &entry);
 
 // Who reads what, and when: a transfer of block `block` that starts at `now`.
 struct Reader {

@@ -1,8 +1,8 @@
 /*
  * LocalMemAllocator: tensors one after another, for kernels with statically addressed tensors. Conditional and IsSameType, which such kernels use.
  *
- * Problem and approach: the next free address of the unified buffer, in whole blocks of 32 bytes; asking for more than there is ends the launch.
- * Limits: the unified buffer only, as there are no cube memories here; not to be mixed with TPipe, which does not know of it.
+ * Problem and approach: the next free address of the memory, in whole blocks of 32 bytes; asking for more than there is ends the launch.
+ * Limits: the unified buffer and L1 only; not to be mixed with TPipe, which does not know of it.
  */
 #ifndef PITON_ASCENDC_ALLOCATOR_H
 #define PITON_ASCENDC_ALLOCATOR_H
@@ -25,7 +25,8 @@ struct IsSameType {
 
 template <Hardware hard = Hardware::UB>
 class LocalMemAllocator {
-    static_assert(hard == Hardware::UB, "LocalMemAllocator: the virtual NPU runs vector kernels, whose memory is Hardware::UB");
+    static_assert(hard == Hardware::UB || hard == Hardware::L1, "LocalMemAllocator: the virtual NPU has Hardware::UB and Hardware::L1");
+    static constexpr uint8_t kSpace = hard == Hardware::UB ? VNPU_SPACE_UB : VNPU_SPACE_L1;
 
 public:
     PITON_API LocalMemAllocator() {}
@@ -33,31 +34,31 @@ public:
 
     template <TPosition pos, class DataType, uint32_t tileSize>
     PITON_API LocalTensor<DataType> Alloc(piton::Location at = piton::Location()) {
-        static_assert(piton::SpaceOf(pos) == VNPU_SPACE_UB, "LocalMemAllocator<Hardware::UB>: the position has to be VECIN, VECOUT or VECCALC");
+        static_assert(piton::SpaceOf(pos) == kSpace, "LocalMemAllocator: the position has to be VECIN, VECOUT or VECCALC for UB, A1 or B1 for L1");
         return Take<DataType>(pos, tileSize, at);
     }
     template <TPosition pos, class DataType>
     PITON_API LocalTensor<DataType> Alloc(uint32_t tileSize, piton::Location at = piton::Location()) {
-        static_assert(piton::SpaceOf(pos) == VNPU_SPACE_UB, "LocalMemAllocator<Hardware::UB>: the position has to be VECIN, VECOUT or VECCALC");
+        static_assert(piton::SpaceOf(pos) == kSpace, "LocalMemAllocator: the position has to be VECIN, VECOUT or VECCALC for UB, A1 or B1 for L1");
         return Take<DataType>(pos, tileSize, at);
     }
     template <class DataType, uint32_t tileSize>
     PITON_API LocalTensor<DataType> Alloc(piton::Location at = piton::Location()) {
-        return Take<DataType>(TPosition::VECCALC, tileSize, at);
+        return Take<DataType>(hard == Hardware::UB ? TPosition::VECCALC : TPosition::A1, tileSize, at);
     }
     template <class DataType>
     PITON_API LocalTensor<DataType> Alloc(uint32_t tileSize, piton::Location at = piton::Location()) {
-        return Take<DataType>(TPosition::VECCALC, tileSize, at);
+        return Take<DataType>(hard == Hardware::UB ? TPosition::VECCALC : TPosition::A1, tileSize, at);
     }
 
 private:
     template <class DataType>
     PITON_API LocalTensor<DataType> Take(TPosition position, uint32_t tileSize, piton::Location at) {
-        vnpu_record question = piton::MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_UB);
+        vnpu_record question = piton::MakeNote(VNPU_OP_GET_CAPACITY, at, kSpace);
         const uint64_t capacity = piton::Fetch(question);
         const uint64_t end = head_ + (uint64_t(tileSize) * sizeof(DataType) + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes;
         if (end > capacity) {
-            piton::Fault(VNPU_FAULT_UB_OVERFLOW, "Alloc", at, end, static_cast<uint32_t>(capacity));
+            piton::Fault(VNPU_FAULT_UB_OVERFLOW, "Alloc", at, end, static_cast<uint32_t>(capacity), kSpace);
         }
         const uint32_t begin = head_;
         head_ = static_cast<uint32_t>(end);

@@ -1,11 +1,11 @@
 /*
- * DataCopy and DataCopyPad between global memory and UB, and inside UB.
+ * DataCopy and DataCopyPad between global memory and UB or L1, and inside UB.
  *
  * Problem: the calls count in elements, 32-byte blocks or bytes, and their gaps run from the end of a block to the start of the next, on either side in its
  * own unit.
  * Approach: everything becomes bytes in the record: p = {blocks, bytes per block, source gap, destination gap}. A gap on the UB side of DataCopyPad starts
  * at the block's end rounded up to 32 bytes; the record holds the gap from there. Documented limits are checked here, alignment and bounds by the engine.
- * Limits: no format conversions (Nd2Nz and friends), no L1 or cube memories, no slices.
+ * Limits: of the format conversions only Nd2Nz into L1; no L0 memories, no slices. Which core has which memory is the engine's to check.
  */
 #ifndef PITON_ASCENDC_COPY_H
 #define PITON_ASCENDC_COPY_H
@@ -63,6 +63,30 @@ PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
 PITON_API void RequirePadLimits(uint32_t count, uint32_t bytes, Location at) {
     RequireRange("DataCopyPad", 2, count, 0, kMaxBlockCount, at);
     RequireRange("DataCopyPad", 2, bytes, 0, kMaxPadBlockBytes, at);
+}
+
+/* The documented ranges; with one matrix the steps between matrices mean nothing. */
+PITON_API void RequireNd2NzLimits(const AscendC::Nd2NzParams &params, Location at) {
+    constexpr int64_t kMost = 16384; /* rows and steps on chip */
+    RequireRange("DataCopy", 2, params.ndNum, 0, kMaxBlockCount, at);
+    RequireRange("DataCopy", 2, params.nValue, 0, kMost, at);
+    RequireRange("DataCopy", 2, params.srcDValue, 1, UINT16_MAX, at);
+    RequireRange("DataCopy", 2, params.dstNzC0Stride, 1, kMost, at);
+    RequireRange("DataCopy", 2, params.dstNzNStride, 1, kMost, at);
+    RequireRange("DataCopy", 2, params.dstNzMatrixStride, 0, kMost, at);
+}
+
+PITON_API void SubmitNd2Nz(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::Nd2NzParams &params, uint32_t elementBytes, uint8_t flags,
+                           Location at) {
+    RequireNd2NzLimits(params, at);
+    vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, dst, src, {params.nValue, params.dValue * elementBytes, 0, params.ndNum}, at);
+    record.p[2] = params.srcDValue * elementBytes;
+    record.flags = flags;
+    record.mask[0] = uint64_t(params.dstNzC0Stride) * kBlockBytes | uint64_t(params.dstNzNStride) * kBlockBytes << 32;
+    if (params.ndNum > 1) {
+        record.mask[1] = uint64_t(params.srcNdMatrixStride) * elementBytes | uint64_t(params.dstNzMatrixStride) * elementBytes << 32;
+    }
+    Submit(record);
 }
 
 /* Global memory to UB: `gap` of the source in bytes, of the destination in 32-byte blocks. */
@@ -126,6 +150,12 @@ PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, c
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytes(repeatParams, at), 0, at);
+}
+
+template <typename T>
+PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Nd2NzParams &intriParams, piton::Location at = piton::Location()) {
+    static_assert(sizeof(T) <= 4, "DataCopy with Nd2NzParams takes types of 1, 2 and 4 bytes");
+    piton::SubmitNd2Nz(dst.Operand(), src.Operand(), intriParams, sizeof(T), src.CopyFlags(), at);
 }
 
 template <typename T>

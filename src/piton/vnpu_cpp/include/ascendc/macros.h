@@ -3,7 +3,8 @@
  *
  * Problem: `__aicore__`, `__gm__` and friends are extensions of the vendor's compiler.
  * Approach: those that only place code or data expand to nothing, since one pass compiles device code only and on-chip memory is never dereferenced.
- * Limits: kernels for cube or mixed cores are refused where they are declared.
+ * `__cube__` becomes a qualifier of the return type, which changes nothing about a call and can be read off the kernel's type where it is registered.
+ * Limits: kernels for cube and vector cores together are refused where they are declared.
  */
 #ifndef PITON_ASCENDC_MACROS_H
 #define PITON_ASCENDC_MACROS_H
@@ -21,12 +22,13 @@
 #define __cc__
 #define __fbuf__
 #define __vector__
-#define __cube__ _Pragma("GCC error \"__cube__ kernels are not supported by the virtual NPU yet; only vector (__vector__) kernels are\"")
-/* __mix__(cube cores, vector cores) of a block: (0, 1) is a vector kernel with the scheduler that SyncAll and cross-core flags need. */
+#pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next line */
+#define __cube__ const
+/* __mix__(cube cores, vector cores) of a block: (0, 1) and (1, 0) are kernels for one kind, with the scheduler that SyncAll and cross-core flags need. */
 #define __mix__(aic, aiv) PITON_MIX_##aic##_##aiv
 #define PITON_MIX_0_1
-#define PITON_NO_MIX _Pragma("GCC error \"__mix__ kernels with cube cores are not supported by the virtual NPU yet; __vector__ and __mix__(0, 1) are\"")
-#define PITON_MIX_1_0 PITON_NO_MIX
+#define PITON_MIX_1_0 __cube__
+#define PITON_NO_MIX _Pragma("GCC error \"__mix__ kernels with both kinds of core are not supported by the virtual NPU yet; __vector__ and __cube__ are\"")
 #define PITON_MIX_1_1 PITON_NO_MIX
 #define PITON_MIX_1_2 PITON_NO_MIX
 
@@ -34,11 +36,11 @@
 #undef GM_ADDR
 #define GM_ADDR __gm__ uint8_t *
 
-/* Every kernel runs on vector cores here. */
-#define ASCEND_IS_AIV constexpr(true)
-#define ASCEND_IS_AIC constexpr(false)
-#define ASCEND_IS_NOT_AIV constexpr(false)
-#define ASCEND_IS_NOT_AIC constexpr(true)
+/* Written as `if ASCEND_IS_AIV {`. One pass compiles for both kinds of core, so that the answer comes at run time. */
+#define ASCEND_IS_AIV (::piton::IsVectorCore())
+#define ASCEND_IS_AIC (!::piton::IsVectorCore())
+#define ASCEND_IS_NOT_AIV (!::piton::IsVectorCore())
+#define ASCEND_IS_NOT_AIC (::piton::IsVectorCore())
 
 enum KernelMetaType {
     KERNEL_TYPE_AIV_ONLY,
@@ -49,10 +51,15 @@ enum KernelMetaType {
     KERNEL_TYPE_MIX_AIC_1_2,
 };
 
-/* The forms with one vector core per block only. */
-#define KERNEL_TASK_TYPE_DEFAULT(type)                                                 \
-    static_assert((type) == KERNEL_TYPE_AIV_ONLY || (type) == KERNEL_TYPE_MIX_AIV_1_0, \
-                  "KERNEL_TASK_TYPE_DEFAULT(" #type "): the virtual NPU runs vector kernels only; use KERNEL_TYPE_AIV_ONLY")
+/* The forms with one core per block only. */
+#define KERNEL_TASK_TYPE_DEFAULT(type)                                                                \
+    do {                                                                                              \
+        static_assert((type) != KERNEL_TYPE_MIX_AIC_1_1 && (type) != KERNEL_TYPE_MIX_AIC_1_2,         \
+                      "KERNEL_TASK_TYPE_DEFAULT(" #type                                               \
+                      "): the virtual NPU runs kernels for vector cores or for cube cores only, not " \
+                      "both together; use KERNEL_TYPE_AIV_ONLY or KERNEL_TYPE_AIC_ONLY");             \
+        ::piton::SubmitTaskType((type) == KERNEL_TYPE_AIC_ONLY || (type) == KERNEL_TYPE_MIX_AIC_1_0); \
+    } while (false)
 
 /* Marks our own functions, so that the budget of simulated cycles counts the kernel's basic blocks and not those of these headers. */
 #if defined(__has_attribute)

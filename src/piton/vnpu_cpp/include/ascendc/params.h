@@ -76,6 +76,34 @@ struct DataCopyPadExtParams {
     T paddingValue = T(0);
 };
 
+/*
+ * Matrices whose rows become columns of 32-byte units (C0) on the way to L1: ndNum matrices of nValue rows and dValue columns. Steps in global memory count
+ * elements; on chip dstNzC0Stride (unit to unit of a row) and dstNzNStride (row to row) count 32 bytes, dstNzMatrixStride elements.
+ */
+struct Nd2NzParams {
+    PITON_API Nd2NzParams() {}
+    PITON_API Nd2NzParams(piton::Narrow<uint16_t> matrices, piton::Narrow<uint16_t> rows, piton::Narrow<uint16_t> columns, piton::Narrow<uint16_t> srcMatrix,
+                          piton::Narrow<uint16_t> srcRow, piton::Narrow<uint16_t> c0, piton::Narrow<uint16_t> row, piton::Narrow<uint16_t> dstMatrix,
+                          piton::Location at = piton::Location())
+        : ndNum(matrices.Get("Nd2NzParams", 0, at)),
+          nValue(rows.Get("Nd2NzParams", 1, at)),
+          dValue(columns.Get("Nd2NzParams", 2, at)),
+          srcNdMatrixStride(srcMatrix.Get("Nd2NzParams", 3, at)),
+          srcDValue(srcRow.Get("Nd2NzParams", 4, at)),
+          dstNzC0Stride(c0.Get("Nd2NzParams", 5, at)),
+          dstNzNStride(row.Get("Nd2NzParams", 6, at)),
+          dstNzMatrixStride(dstMatrix.Get("Nd2NzParams", 7, at)) {}
+
+    uint16_t ndNum = 0;
+    uint16_t nValue = 0;
+    uint16_t dValue = 0;
+    uint16_t srcNdMatrixStride = 0;
+    uint16_t srcDValue = 0;
+    uint16_t dstNzC0Stride = 0;
+    uint16_t dstNzNStride = 0;
+    uint16_t dstNzMatrixStride = 0;
+};
+
 /* Strides in 32-byte blocks: blk inside a repeat, rep between repeats. */
 struct UnaryRepeatParams {
     PITON_API UnaryRepeatParams() {}

@@ -138,12 +138,15 @@ private:
     /* `toCome` buffers of this size are asked for, this one included. */
     PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
     PITON_API void WaitForFreeBuffers(piton::Location at);
+    PITON_API void TakeCubeIds(piton::Location at);
+    PITON_API void WaitForCubeIds(piton::Location at);
 
     piton::QueueBuffer buffers_[piton::kMaxBuffers];
     uint32_t used_ = 0;
     uint32_t handles_ = 0; /* never reused, so that a buffer of before Reset is not taken for a new one */
     uint64_t end_[VNPU_SPACE_COUNT] = {};
     piton::EventIds ids_;
+    TEventID cubeIds_[3] = {piton::kNoEventId, piton::kNoEventId, piton::kNoEventId};
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
     int64_t block_ = 0;
@@ -205,10 +208,28 @@ PITON_API void TPipe::Init(piton::Location at) {
     isAlive_ = true;
     Enlist(at);
     piton::Submit(piton::MakeNote(VNPU_OP_PIPE_BEGIN, at));
+    TakeCubeIds(at);
+}
+
+/* On a cube core the framework keeps the first three M_MTE1 flags for itself: set at the start, waited for at the end. */
+PITON_API void TPipe::TakeCubeIds(piton::Location at) {
+    if (piton::IsVectorCore(at)) {
+        return;
+    }
+    for (TEventID &id : cubeIds_) {
+        id = SetQueueFlag(HardEvent::M_MTE1, "TPipe", at);
+    }
+}
+
+PITON_API void TPipe::WaitForCubeIds(piton::Location at) {
+    for (TEventID &id : cubeIds_) {
+        WaitQueueFlag(HardEvent::M_MTE1, id, at);
+    }
 }
 
 PITON_API void TPipe::Reset(piton::Location at) {
     WaitForFreeBuffers(at);
+    WaitForCubeIds(at);
     Init(at);
 }
 
@@ -218,6 +239,7 @@ PITON_API void TPipe::Destroy(piton::Location at) {
     }
     isAlive_ = false;
     WaitForFreeBuffers(at);
+    WaitForCubeIds(at);
     piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
     piton::Submit(piton::MakeNote(VNPU_OP_PIPE_END, at));
     Delist();
@@ -241,7 +263,7 @@ PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len,
     }
     const uint64_t asked = end_[space] + bytes * toCome;
     if (asked > capacity) {
-        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, asked, static_cast<uint32_t>(capacity));
+        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, asked, static_cast<uint32_t>(capacity), space);
     }
     piton::QueueBuffer &buffer = buffers_[used_++];
     buffer = piton::QueueBuffer();

@@ -2,7 +2,7 @@
  * Questions about the running core, and the state a kernel starts from.
  *
  * Problem and approach: each is one record; the answers come from the engine, so that they are those of the simulated launch.
- * Limits: vector launches only, so that a block is one AIV core. GetSystemCycle is an estimate while execution runs in program order.
+ * Limits: a launch is on vector cores or on cube cores, so that a block is one core. GetSystemCycle is an estimate while execution runs in program order.
  */
 #ifndef PITON_ASCENDC_SYSTEM_H
 #define PITON_ASCENDC_SYSTEM_H
@@ -13,6 +13,10 @@
 namespace piton {
 
 PITON_API int64_t Ask(uint16_t question, Location at) { return static_cast<int64_t>(Fetch(MakeNote(question, at))); }
+
+PITON_API bool IsVectorCore(Location at = Location()) { return Ask(VNPU_OP_GET_CORE_KIND, at) == VNPU_CORE_AIV; }
+
+PITON_API void SubmitTaskType(bool isCube, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, isCube ? VNPU_CORE_AIC : VNPU_CORE_AIV)); }
 
 }  // namespace piton
 

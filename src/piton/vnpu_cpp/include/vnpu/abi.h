@@ -135,8 +135,10 @@ enum vnpu_opcode {
     VNPU_OP_TRANS_5HD = 147,    /* between the address registers; p[0] = repeats, p[1] = source and p[2] = destination repeat stride, p[3] = halves */
     VNPU_OP_TRANSPOSE = 148,    /* 16 x 16 elements of 2 bytes */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
-    VNPU_OP_DATA_COPY = 192,     /* 32 B granular */
-    VNPU_OP_DATA_COPY_PAD = 193, /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
+    VNPU_OP_DATA_COPY = 192,       /* 32 B granular */
+    VNPU_OP_DATA_COPY_PAD = 193,   /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
+    VNPU_OP_DATA_COPY_ND2NZ = 194, /* GM to L1: p[0] = rows, p[1] = bytes per row, p[2] = bytes from row to row, p[3] = matrices; mask[0] = bytes on chip
+                                      between the 32-byte columns | between the rows << 32; mask[1] = between the matrices in GM | on chip << 32 */
     /* scalar unit */
     VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
     VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
@@ -166,6 +168,7 @@ enum vnpu_opcode {
     VNPU_OP_PIPE_END = 324,          /* TPipe destroyed */
     VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
+    VNPU_OP_TASK_TYPE = 328,         /* KERNEL_TASK_TYPE_DEFAULT: p[0] = enum vnpu_core_kind */
     VNPU_OP_FAULT = 325,             /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,
@@ -178,12 +181,13 @@ enum vnpu_opcode {
     VNPU_OP_GET_REDUCE_BEST = 359,  /* of the last WholeReduceMax or -Min over all its repeats: p[0] = 0 bits of the value, 1 index */
     VNPU_OP_GET_MRG_RESULT = 360,   /* elements that the last MrgSort took from its four lists, 16 bits each */
     VNPU_OP_GET_CTRL = 361,
-    VNPU_OP_GET_SYS_WORKSPACE = 362
+    VNPU_OP_GET_SYS_WORKSPACE = 362,
+    VNPU_OP_GET_CORE_KIND = 363 /* enum vnpu_core_kind of the running core */
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
 enum vnpu_fault {
-    VNPU_FAULT_UB_OVERFLOW = 1,    /* scalar = bytes asked for in all, p[1] = capacity */
+    VNPU_FAULT_UB_OVERFLOW = 1,    /* scalar = bytes asked for in all, p[1] = capacity, p[2] = space */
     VNPU_FAULT_BUFFER_LIMIT = 2,   /* p[1] = buffers asked for, p[2] = limit */
     VNPU_FAULT_QUEUE_EMPTY = 3,    /* AllocTensor with every buffer in use: waits for ever; p[1] = buffers */
     VNPU_FAULT_QUEUE_FULL = 4,     /* more EnQue than depth; p[1] = depth */

@@ -63,8 +63,8 @@ struct ArgumentBlock {
         std::memcpy(&value, static_cast<const char *>(block) + offset, sizeof value);
         return value;
     }
-    template <std::size_t... I>
-    PITON_API static void Call(void (*kernel)(P...), const void *block, std::index_sequence<I...>) {
+    template <typename Result, std::size_t... I>
+    PITON_API static void Call(Result (*kernel)(P...), const void *block, std::index_sequence<I...>) {
         kernel(Load<P>(block, OffsetOf(I))...);
     }
     template <std::size_t... I>
@@ -80,8 +80,11 @@ struct Registrar {
 template <typename Unit, typename F, F kernel>
 class Launch;
 
-template <typename Unit, typename... P, void (*kernel)(P...)>
-class Launch<Unit, void (*)(P...), kernel> {
+/* `Result` is void, or const void for a kernel that is declared `__cube__`. */
+template <typename Unit, typename Result, typename... P, Result (*kernel)(P...)>
+class Launch<Unit, Result (*)(P...), kernel> {
+    static_assert(std::is_void<Result>::value, "a kernel returns nothing");
+
 public:
     template <typename L2>
     Launch(int64_t blocks, const L2 &, const void *stream) : blocks_(blocks), stream_(stream) {
@@ -122,6 +125,7 @@ public:
 
 private:
     using Block = ArgumentBlock<P...>;
+    static constexpr uint32_t kCoreKind = std::is_const<Result>::value ? VNPU_CORE_AIC : VNPU_CORE_AIV;
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
 
@@ -135,7 +139,7 @@ private:
     PITON_API static void Run(const void *arguments) { Block::Call(kernel, arguments, std::index_sequence_for<P...>()); }
 
     static const vnpu_kernel &Description() {
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, VNPU_CORE_AIV, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run};
+        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run};
         return description;
     }
     inline static const Registrar registrar_{Description()};

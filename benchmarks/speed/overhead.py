@@ -1,0 +1,85 @@
+"""What does one case cost beside its work? Two runs of `piton eval` on many tiny cases of one operator, one run with four times the cases of the other.
+
+Start-up (suite, admission, build from the cache, first processes) is in both runs, so that the difference of the wall times divided by the difference of
+the numbers of cases is what one case adds: golden from the cache, upload, call, simulation, comparison, anchors, journal, progress.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+from figures import Figure
+from rig import ROOT, CountingRunner, Rig, Sample, cache_folder, timed
+
+from piton.evaluate.pipeline import evaluate_on
+from piton.evaluate.policy import EvaluationRequest
+
+ROUNDS = 3
+FEW, MANY = 40, 160
+DTYPES = ("float16", "float32", "bfloat16")
+
+
+def measure(rig: Rig) -> list[Figure]:
+    """Milliseconds per case; the goldens are in the cache from a first run that does not count."""
+    few, many = _suite(rig.fresh("few"), FEW), _suite(rig.fresh("many"), MANY)
+    _run(rig, many)
+    _run(rig, few)
+    pairs = [(_run(rig, few), _run(rig, many)) for _ in range(ROUNDS)]
+    walls, cpus = (tuple(1000 * (kind(more) - kind(less)) / (MANY - FEW) for less, more in pairs) for kind in (_wall_s, _cpu_s))
+    starts = tuple(less.wall_s - FEW * wall / 1000 for (less, _), wall in zip(pairs, walls, strict=True))
+    method = f"difference of runs with {MANY} and {FEW} exp cases of 16 to 4,096 elements, one lane, goldens cached, {ROUNDS} pairs"
+    note = f"the run with {FEW} cases less its cases: suite, build from the cache, first processes"
+    return [
+        Figure("overhead of a tiny case", "ms", walls, method, bound=20.0),
+        Figure("processor time of a tiny case", "ms", cpus, "the same runs; parent, host, device and golden processes together"),
+        Figure("start-up of a run", "s", starts, note),
+    ]
+
+
+def _wall_s(sample: Sample) -> float:
+    return sample.wall_s
+
+
+def _cpu_s(sample: Sample) -> float:
+    return sample.cpu_s
+
+
+def _run(rig: Rig, suite: Path) -> Sample:
+    """One evaluation in a run folder of its own; every case has to pass."""
+    run_dir = rig.fresh("run")
+    request = EvaluationRequest(
+        submission=str(ROOT / "examples" / "quickstart"), run_dir=str(run_dir), cache_dir=str(cache_folder()), suite=str(suite), is_trusted=True
+    )
+    runner = CountingRunner(rig.fresh_runner())
+    try:
+        return timed(lambda: _evaluate(rig, runner, request), runner)
+    finally:
+        runner.close()
+        shutil.rmtree(run_dir)
+
+
+def _evaluate(rig: Rig, runner: CountingRunner, request: EvaluationRequest) -> None:
+    report = evaluate_on(rig.target, runner, request)
+    wrong = [f"{case.case.id}: {case.void or case.outcome.message}" for item in report.operators for case in item.cases if case.void or case.outcome.message]
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} tiny cases did not pass, the first: {wrong[0]}")
+
+
+def _suite(folder: Path, cases: int) -> Path:
+    """exp of Piton's suite with `cases` tiny cases: sizes, ranks and element types in turn."""
+    source = ROOT / "src" / "piton" / "suites" / "piton" / "level1" / "exp"
+    target = folder / "level1" / "exp"
+    shutil.copytree(source, target)
+    sizes = itertools.cycle(([16], [4, 32], [1000], [2, 3, 170], [4096]))
+    rows = ["operator,case_id,input_shape,dtype,attrs,value_range,note"]
+    for number, shape, dtype in zip(range(1, cases + 1), sizes, itertools.cycle(DTYPES), strict=False):
+        fields = (json.dumps([shape]), json.dumps([dtype]), json.dumps({"base": -1.0, "scale": 1.0, "shift": 0.0}), json.dumps([-1, 1]))
+        quoted = ",".join('"{}"'.format(item.replace('"', '""')) for item in fields)
+        rows.append(f"Exp,{number},{quoted},tiny")
+    (target / "cases.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    proto = target / "proto.yaml"
+    proto.write_text(proto.read_text("utf-8").partition("  degenerate:")[0], "utf-8")  # names cases that are not here
+    return folder
