@@ -59,7 +59,7 @@ ALL = (
     Sample("05_sync_control/sync_all"),
     Sample("05_sync_control/ib_set_wait"),
     Sample("05_sync_control/sequential_block_sync"),
-    Sample("06_atomic/data_movement_with_atomic_operations"),
+    Sample("06_atomic/data_movement_with_atomic_operations", (1, 2)),
     Sample("06_atomic/set_atomic_deterministic_computation"),
 )
 
