@@ -77,7 +77,8 @@ def _frame(about: dict[str, Any], block: int, window: Window, height: int) -> li
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="11">',
         '<defs><pattern id="w" width="6" height="6" patternTransform="rotate(45)" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#f6f6f6"/>'
         '<rect width="2" height="6" fill="#dcdcdc"/></pattern>'
-        '<marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0L8 4L0 8z" fill="#333"/></marker></defs>',
+        '<marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
+        '<path d="M0 0L8 4L0 8z" fill="#333"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         f'<text x="{LEFT}" y="18" font-size="13" font-weight="bold" fill="#222">{escape(title)}</text>',
     ]

@@ -1,14 +1,17 @@
 """How much faster is the fused comparison than the obvious torch code, in one run on one machine?
 
 Both sides decide the first screen with NaN and infinity handling on the same tensors. They take turns, so that a busy machine slows both; the ratio of the
-best times is what may be compared between machines. Usage: python benchmarks/compare/compare_ratio.py [--elements N] [--threads N] [--rounds N]
+best times is what may be compared between machines. Usage: python benchmarks/compare/compare_ratio.py [--elements N] [--threads N] [--rounds N] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,6 +22,10 @@ from piton.numerics.dtypes import largest_finite, torch_name
 from piton.numerics.impostors import as_output
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import default_tolerance
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "speed"))
+
+from figures import describe_machine
 
 DTYPES = (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)
 
@@ -70,14 +77,21 @@ def main() -> None:
     parser.add_argument("--elements", type=int, default=1 << 24)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", metavar="FILE", help="also write the times with the description of the machine to FILE")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     values = np.random.default_rng(0).uniform(0.5, 2.0, options.elements)
-    print(f"{options.elements} elements, {options.threads} threads, best of {options.rounds}")
+    machine = describe_machine()
+    print(f"measured on {machine['processor']}: {options.elements} elements, {options.threads} threads, best of {options.rounds}")
+    rows = {}
     for dtype in DTYPES:
         times = measure(dtype, values, options.threads, options.rounds)
         fused, plain = (times[side] / options.elements * 1e9 for side in ("fused", "torch"))
+        rows[dtype.value] = {"fused_ns_per_element": fused, "torch_ns_per_element": plain, "ratio": plain / fused}
         print(f"{dtype.value:10s} fused {fused:6.2f} ns/element   torch {plain:6.2f} ns/element   ratio {plain / fused:5.2f}")
+    if options.json:
+        content = {"machine": machine, "provenance": "measured", **{key: getattr(options, key) for key in ("elements", "threads", "rounds")}, "by_dtype": rows}
+        Path(options.json).write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

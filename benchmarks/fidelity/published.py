@@ -57,24 +57,34 @@ def add_script(case: AddCase) -> str:
 def _add_core(case: AddCase, first: int, elements: int) -> Iterator[str]:
     buffers = 2 if case.is_double else 1
     free_flags = [f"{pipes} {buffer}" for buffer in range(buffers) for pipes in (f"{V} {MTE2}", f"{MTE3} {V}")]
-    yield from (f"set {flag}" for flag in free_flags)
-    for index, start in enumerate(range(first, first + elements, case.tile)):
-        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start))
-    yield from (f"wait {flag}" for flag in free_flags)
+    if case.is_double:
+        yield from (f"set {flag}" for flag in free_flags)
+    starts = range(first, first + elements, case.tile)
+    for index, start in enumerate(starts):
+        waits, sets = case.is_double or index > 0, case.is_double or index < len(starts) - 1
+        yield from _add_tile(case, index % buffers, start, min(case.tile, first + elements - start), (waits, sets))
+    if case.is_double:
+        yield from (f"wait {flag}" for flag in free_flags)
 
 
-def _add_tile(case: AddCase, buffer: int, start: int, count: int) -> Iterator[str]:
+def _add_tile(case: AddCase, buffer: int, start: int, count: int, is_reused: tuple[bool, bool]) -> Iterator[str]:
+    """`is_reused`: whether the tile waits for its buffer, and whether it tells that it is done with it."""
+    waits, sets = is_reused
     x, y, z = _add_addresses(case, buffer)
-    yield f"wait {V} {MTE2} {buffer}"
+    if waits:
+        yield f"wait {V} {MTE2} {buffer}"
     yield f"read {GM_X + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
     yield f"read {GM_Y + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
     yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
-    yield f"wait {MTE3} {V} {buffer}"
+    if waits:
+        yield f"wait {MTE3} {V} {buffer}"
     yield f"vector {ADD} {F16} {z} {x} {y} {-(-count // 128)}"
-    yield f"set {V} {MTE2} {buffer}"
+    if sets:
+        yield f"set {V} {MTE2} {buffer}"
     yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
     yield f"write {GM_Z + 2 * start} 1 {2 * count} 0 0"
-    yield f"set {MTE3} {V} {buffer}"
+    if sets:
+        yield f"set {MTE3} {V} {buffer}"
 
 
 def _add_addresses(case: AddCase, buffer: int) -> tuple[int, int, int]:

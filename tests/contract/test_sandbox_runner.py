@@ -74,6 +74,19 @@ print(daemon)
     assert not Path(f"/proc/{int(result.stdout)}").exists()
 
 
+def test_the_processor_time_of_a_job_and_of_its_children_comes_back(runner: SandboxRunner) -> None:
+    code = """
+import os
+child = os.fork()
+while sum(os.times()[:2]) < 0.05:
+    pass
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    assert python(runner, code).cpu_s >= 0.09  # 0.05 in each, less a tick of the clock that they look at
+
+
 def test_a_flood_of_output_is_cut(runner: SandboxRunner) -> None:
     result = python(runner, "import sys\nfor _ in range(300): sys.stdout.write('x' * 10000)", limits=Limits(wall_s=20, output_bytes=1000))
     assert result.exit_code == 0

@@ -133,6 +133,11 @@ def test_two_loads_into_one_buffer_that_nobody_reads_are_a_finding(scene: Scene)
     assert (report.first("other")["line"], report.first("other")["numbers"]) == (6, {"begin": 0, "end": 4096})
 
 
+def test_writes_of_two_pipes_to_one_buffer_are_reported_at_once(scene: Scene) -> None:
+    fill = count(DUPLICATE, (ub(0),), N, line=4)
+    assert_race(scene.run(fill, scene.load(line=5)), 4, 5, "V_MTE2")
+
+
 @pytest.mark.parametrize(("source", "causes"), [(4064, ["missing_sync"]), (4096, [])])
 def test_only_the_bytes_that_both_loads_wrote_matter(scene: Scene, source: int, causes: list[str]) -> None:
     """Two loads of 4096 bytes at 0; what is read begins in their last block of 32 bytes, or behind it."""
@@ -144,8 +149,11 @@ def test_a_write_in_order_makes_a_buffer_sound_again(scene: Scene) -> None:
     twice = [scene.load(), scene.load(line=5)]
     read = [*flag(MTE2, V), scene.compute()]
     assert scene.run(twice, barrier(MTE2), scene.load(line=6), read).causes() == []
-    half = load(ub(0), gm(scene.x), BYTES // 2, line=6)
-    assert scene.run(twice, barrier(MTE2), half, read).first("missing_sync")["numbers"]["begin"] == BYTES // 2
+    low, high = (load(ub(at), gm(scene.x), BYTES // 2, line=6) for at in (0, BYTES // 2))
+    assert scene.run(twice, barrier(MTE2), low, read).first("missing_sync")["numbers"]["begin"] == BYTES // 2
+    read_high = [*flag(MTE2, V), count(ABS, (ub(8192), ub(BYTES // 2)), N // 2, line=2)]
+    assert scene.run(twice, barrier(MTE2), high, read_high).causes() == []
+    assert scene.run(twice, barrier(MTE2), low, read_high).causes() == ["missing_sync"]
 
 
 def test_a_flag_carries_all_earlier_work_of_its_pipe_and_nothing_later(scene: Scene) -> None:

@@ -220,3 +220,60 @@ def test_endlessly_nested_folders_are_refused(root: Path, store: Path) -> None:
     (root / "/".join("d" * 40)).mkdir(parents=True)
     with pytest.raises(UsageError, match="too deep"):
         read_submission(root, store)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["csrc/ops/twice/twice.asc", "csrc/ops/twice/twice.cpp", "csrc/twice/dav-2201/twice.asc", "twice.asc", "twice.cpp"],
+    ids=lambda path: path.replace("/", "-"),
+)
+def test_a_single_source_operator_is_found_in_every_layout(tmp_path: Path, store: Path, path: str) -> None:
+    write(tmp_path / "mine", path, "// kernel\n")
+    write(tmp_path / "mine", "tiling.h", "// header\n")
+    assert read_submission(tmp_path / "mine", store).operators == (OperatorSources(operator="twice", kernels=(path,), plugins=()),)
+
+
+def test_the_first_layout_that_has_an_operator_counts(root: Path, store: Path) -> None:
+    write(root, "csrc/exp/dav-2201/exp.asc", "// again\n")
+    write(root, "csrc/sqrt/dav-2201/sqrt.asc", "// another\n")
+    found = {item.operator: item.kernels for item in read_submission(root, store).operators}
+    assert found["exp"] == ("csrc/ops/exp/op_kernel/exp_kernel.cpp", "csrc/ops/exp/op_kernel/more.asc")
+    assert found["sqrt"] == ("csrc/sqrt/dav-2201/sqrt.asc",)
+
+
+def test_sources_for_another_architecture_are_ignored_and_noted(tmp_path: Path, store: Path) -> None:
+    write(tmp_path / "mine", "csrc/twice/dav-2201/twice.asc", "// kernel\n")
+    write(tmp_path / "mine", "csrc/twice/dav-3510/twice.asc", "// kernel\n")
+    submission = read_submission(tmp_path / "mine", store)
+    assert [item.kernels for item in submission.operators] == [("csrc/twice/dav-2201/twice.asc",)]
+    (note,) = submission.notes
+    assert "csrc/twice/dav-3510/twice.asc" in note
+
+
+def test_a_file_is_a_submission_with_what_it_includes_in_quotes(tmp_path: Path, store: Path) -> None:
+    write(tmp_path / "mine", "twice.asc", '#include "tiling.h"\n#include <vector>\n#include "../outside.h"\n#include "gone.h"\n')
+    write(tmp_path / "mine", "tiling.h", '#include "common/more.h"\n')
+    write(tmp_path / "mine", "common/more.h", '#include "../tiling.h"\n')
+    write(tmp_path / "mine", "other.asc", "// not asked for\n")
+    write(tmp_path, "outside.h", "// not part of it\n")
+    submission = read_submission(tmp_path / "mine" / "twice.asc", store)
+    assert [item.path for item in submission.files] == ["common/more.h", "tiling.h", "twice.asc"]
+    assert [item.operator for item in submission.operators] == ["twice"]
+
+
+@pytest.mark.parametrize(
+    ("files", "package"),
+    [
+        ({"twice.asc": "TORCH_LIBRARY_FRAGMENT(EXTENSION_MODULE_NAME, m) {}\n"}, "cann_bench"),
+        ({"twice.asc": "TORCH_LIBRARY_FRAGMENT(mine, m) {}\nTORCH_LIBRARY_IMPL(mine, Meta, m) {}\n"}, "mine"),
+        ({"twice.asc": "TORCH_LIBRARY(mine, m) {}\n", "thrice.asc": "TORCH_LIBRARY(yours, m) {}\n"}, "cann_bench"),
+        ({"twice.asc": "TORCH_LIBRARY(mine, m) {}\n", "my_ops/__init__.py": ""}, "my_ops"),
+        ({"twice.asc": "", "my_ops/__init__.py": "", "tests/__init__.py": ""}, "cann_bench"),
+        ({"twice.asc": "", "my_ops/__init__.py": "", "piton.yaml": "package: chosen\n"}, "chosen"),
+    ],
+    ids=["Piton's name", "registered", "two registered", "a folder", "two folders", "the manifest"],
+)
+def test_the_package_is_the_manifests_else_the_only_one_that_can_be_meant(tmp_path: Path, store: Path, files: dict[str, str], package: str) -> None:
+    for name, text in files.items():
+        write(tmp_path / "mine", name, text)
+    assert read_submission(tmp_path / "mine", store).manifest.package == package

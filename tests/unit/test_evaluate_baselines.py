@@ -14,7 +14,7 @@ from piton.core.score import ScoreProfile
 from piton.core.submission import Manifest, OperatorSources, Submission
 from piton.evaluate.arguments import all_attributes, argument_order
 from piton.evaluate.assemble import submission_name
-from piton.evaluate.baselines import SimulatedBaselines, timing_call
+from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines, timing_call
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.policy import Bounds, EvaluationRequest
@@ -74,6 +74,24 @@ def test_a_known_baseline_is_not_run_again_and_another_build_is(tmp_path: Path) 
     for script, calls in (("time_us: 33.5", 1), ("time_us: 33.5", 1), ("time_us: 44.0", 2)):
         found = baselines(target, tmp_path, f"operators: {{grow: {{default: {{{script}}}}}}}").anchor(OPERATOR, CASE)
         assert (found.value_us, len(target.calls)) == (float(script.split()[1]), calls)
+
+
+def test_a_simulated_baseline_is_found_in_the_cache_and_never_run_to_be_found(tmp_path: Path) -> None:
+    target = CountingTarget()
+    simulated = baselines(target, tmp_path, "operators: {grow: {default: {time_us: 33.5}}}")
+    known = KnownBaselines(target, simulated._submission, ValueStore(tmp_path / "store"), tmp_path / "scratch")
+    assert (known.anchor(OPERATOR, CASE), len(target.calls)) == (None, 0)
+    anchor = simulated.anchor(OPERATOR, CASE)
+    assert (known.anchor(OPERATOR, CASE), len(target.calls)) == (anchor, 1)
+    assert known.anchor(OPERATOR, CASE.model_copy(update={"attributes": {"k": 6}})) is None
+
+
+def test_without_a_compiler_no_simulated_baseline_is_known(tmp_path: Path) -> None:
+    target = NullTarget()
+    simulated = baselines(target, tmp_path, "operators: {grow: {default: {time_us: 33.5}}}")
+    simulated.anchor(OPERATOR, CASE)
+    target.toolchain.missing = lambda: ("g++",)  # type: ignore[method-assign]
+    assert KnownBaselines(target, simulated._submission, ValueStore(tmp_path / "store"), tmp_path / "scratch").anchor(OPERATOR, CASE) is None
 
 
 def test_another_case_has_its_own_baseline(tmp_path: Path) -> None:

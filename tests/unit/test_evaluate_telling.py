@@ -37,7 +37,7 @@ def test_odd_is_the_smallest_ordinary_case_whose_rows_do_not_fill_blocks() -> No
 
 def test_odd_looks_at_bytes_and_not_at_elements() -> None:
     others = [case(8, (640,), F), case(9, (640,), B, high=math.inf)]
-    assert ids(case(1, (2, 8), H), case(2, (3, 16), H), *others)[0] == "1", "8 float16 are 16 bytes"
+    assert ids(case(1, (3, 16), H), case(2, (8, 8), H), *others)[0] == "2", "16 float16 fill a block, 8 do not"
 
 
 def test_middle_is_of_another_dtype_and_in_the_middle_by_size() -> None:

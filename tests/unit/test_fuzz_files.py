@@ -196,6 +196,8 @@ LARGE = {
     "a number of a million digits": ("cases.yaml", LISTING.replace("case_id: 1,", f"case_id: {'1:' * 500_000}1,").encode()),
     "a level of ten thousand digits": ("proto.yaml", PROTO.replace("L2", "L" + "9" * 10_000).encode()),
     "a dimension of 600 digits": ("cases.csv", CASES.replace("1009", "1" * 600).encode()),
+    "a dimension of six thousand hexadecimal digits": ("cases.csv", CASES.replace("1009", "0x" + "f" * 6000).encode()),
+    "the same in yaml": ("cases.yaml", LISTING.replace("1009", "0x" + "f" * 6000).encode()),
     "an attribute beyond int64": ("cases.csv", CASES.replace('""k"": 1', '""k"": 9223372036854775808').encode()),
     "a bomb of aliases in a figure": ("hardware", CHIPS[0].replace("clock_hz: {", "clock_hz: [&a [1], &b [*a, *a], &c [*b, *b]], was: {").encode()),
     "more than may be read": ("metadata", b" " * (17 << 20)),

@@ -17,6 +17,7 @@ from piton.core.verdict import PASSED, Cause, Place, outcome
 from piton.report.html import html_text
 from piton.report.json_file import read_report, report_text, write_report
 from piton.report.markdown import markdown_text
+from piton.report.program import program_schema_text
 from piton.report.rescore import score_report
 from piton.report.schema import schema_text
 from piton.report.terminal import terminal_text
@@ -245,6 +246,10 @@ def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_the_schema_in_the_documentation_is_current() -> None:
     assert (ROOT / "docs" / "report.schema.json").read_text() == schema_text(), "write it again: piton schema > docs/report.schema.json"
+
+
+def test_the_published_schema_of_a_run_is_that_of_the_records() -> None:
+    assert (ROOT / "docs" / "run.schema.json").read_text() == program_schema_text(), "write it again: piton schema run > docs/run.schema.json"
 
 
 def test_columns_of_one_origin_name_it_in_the_head_and_mixed_ones_in_every_cell() -> None:

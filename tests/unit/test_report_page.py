@@ -3,6 +3,7 @@ import hashlib
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -226,7 +227,7 @@ def test_names_of_curves_that_end_close_together_do_not_cover_one_another() -> N
     assert figure is not None
     heights = [line.y for line in figure.lines if line.kind == "curve"]
     assert len(heights) == 3
-    assert all(lower - upper >= 20 for lower, upper in zip(heights, heights[1:], strict=False))
+    assert all(lower - upper >= 20 for lower, upper in pairwise(heights))
 
 
 @pytest.mark.parametrize(("read", "written", "intensity"), [(1, 100, 0.01), (100, 1, 0.01), (1, 3, 1.0), (1, 4, 0.25)])

@@ -260,6 +260,13 @@ def test_a_second_build_runs_no_compiler_and_has_the_same_key(toolchain: VnpuToo
     assert not built.is_cached
 
 
+def test_the_key_of_a_build_is_known_without_building(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
+    assert toolchain.key(submission(tmp_path / "same"), operator(), str(tmp_path / "scratch")) == built.key
+    changed = submission(tmp_path / "changed", {KERNEL_PATH: KERNEL + "\n// another\n"})
+    assert toolchain.key(changed, operator(), str(tmp_path / "scratch two")) != built.key
+    assert toolchain.key(submission(tmp_path / "other"), operator("nosuch"), str(tmp_path / "scratch three")) == ""
+
+
 def test_another_engine_compiles_nothing_and_is_in_the_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
     own, copy = toolchain._ready(), tmp_path / "vnpu_cpp"
     shutil.copytree(own.paths.root, copy, ignore=shutil.ignore_patterns("cache"))

@@ -1,25 +1,27 @@
-"""Submissions: a folder in the direct-launch layout, copied into a store before anything reads it.
+"""Submissions: a folder of sources, or one single-source file, copied into a store before anything reads it.
 
-Layout: `csrc/ops/<operator>/op_kernel/*.cpp|*.asc`, `csrc/ops/<operator>/op_plugin/*.cpp`, `<package>/__init__.py`, optional `csrc/extension.cpp` and
-`piton.yaml`. The copy is named by the digest of what it holds, its files are read-only, and nothing in it is run here.
+Layouts are in layout.py; beside the sources may be `<package>/__init__.py`, `csrc/extension.cpp` and `piton.yaml`. The copy is named by the digest of what it
+holds, its files are read-only, and nothing in it is run here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from pydantic import Field
 
+from piton.catalog.layout import KERNEL_SUFFIXES, find_operators, find_package, other_archs
 from piton.catalog.source import Form, check_form, read_yaml
 from piton.core.canonical import digest_bytes
 from piton.core.errors import EvaluatorError, UsageError
-from piton.core.submission import Manifest, OperatorSources, Submission, SubmissionFile
+from piton.core.submission import Manifest, Submission, SubmissionFile
 
 MAX_FILES = 2_000
 """Far above what sources need; the official example has 30."""
@@ -33,7 +35,7 @@ MANIFEST_NAME = "piton.yaml"
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", ".idea", ".vscode", ".venv", "venv", "build", "dist", "node_modules", "runs", "__pycache__"}
 _SKIPPED_SUFFIXES = ("_cache", ".egg-info")
 _SKIPPED_FILES = (".pyc", ".pyo")
-_KERNEL_SUFFIXES = (".cpp", ".asc")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n\0]+)"', re.MULTILINE)
 _BINARY_SUFFIXES = (".so", ".o", ".a", ".bin", ".obj", ".dylib", ".dll", ".pyd", ".ko", ".whl")
 _BINARY_HEADS = (b"\x7fELF", b"!<arch>\n", b"PK\x03\x04", b"MZ\x90\x00")
 
@@ -43,25 +45,29 @@ class ManifestForm(Form):
 
     name: str = Field(default="", max_length=200)
     track: str = Field(default="ascendc", max_length=40)
-    package: str = Field(default="cann_bench", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
+    package: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
     auto_sync: bool = True
 
 
 def read_submission(path: str | Path, store_dir: str | Path) -> Submission:
-    """Copy the submission in folder `path` to `store_dir/<digest>` and describe the copy.
+    """Copy the submission in folder `path`, or the single-source file `path` with what it includes, to `store_dir/<digest>` and describe the copy.
 
     Left out: version control, build folders, caches, virtual environments. Raises UsageError for a folder that is no submission, for links that leave it,
     for anything but plain files, and above MAX_FILES or MAX_TOTAL_BYTES; FormatError for a wrong piton.yaml.
     """
     root = Path(path).expanduser()
-    if not root.is_dir():
-        found = "a file" if root.exists() else "nothing there"
-        raise UsageError("no submission", expected="a folder", found=found, where=str(path), action="give the folder that holds csrc/")
+    only = _single_file(root)
+    if only is not None:
+        root = root.parent
+    elif not root.is_dir():
+        found = "a file of another kind" if root.exists() else "nothing there"
+        expected = f"a folder, or a file that ends in {' or '.join(KERNEL_SUFFIXES)}"
+        raise UsageError("no submission", expected=expected, found=found, where=str(path), action="give the folder that holds csrc/, or one source file")
     store = Path(store_dir)
     store.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="incoming-", dir=store))
     try:
-        files = _copy_tree(root.resolve(), staging)
+        files = _copy_tree(root.resolve(), staging, only)
         return _keep(_describe(staging, files, root), staging, store)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -87,10 +93,25 @@ def list_files(root: Path) -> Iterator[str]:
         yield relative
 
 
-def _copy_tree(root: Path, staging: Path) -> tuple[SubmissionFile, ...]:
+def _single_file(path: Path) -> list[str] | None:
+    """The source file `path` and every file that it includes in quotes, as paths below its folder; None when it is no source file."""
+    if not path.is_file() or not path.name.endswith(KERNEL_SUFFIXES):
+        return None
+    root = path.parent.resolve()
+    found = [path.name]
+    for name in found:  # grows while it is walked
+        text = read_inside(root, name)
+        for match in _INCLUDE.finditer(text):
+            included = os.path.normpath(os.path.join(os.path.dirname(name), os.fsdecode(match[1])))
+            if included not in found and not included.startswith("..") and (root / included).is_file() and len(found) < MAX_FILES:
+                found.append(included)
+    return found
+
+
+def _copy_tree(root: Path, staging: Path, only: list[str] | None) -> tuple[SubmissionFile, ...]:
     files: list[SubmissionFile] = []
     total = 0
-    for relative in list_files(root):
+    for relative in only or list_files(root):
         data = read_inside(root, relative, MAX_TOTAL_BYTES - total)
         total += len(data)
         _write(staging / relative, data)
@@ -165,34 +186,23 @@ def _write(path: Path, data: bytes) -> None:
 
 def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> Submission:
     names = [item.path for item in files]
-    manifest = _manifest(staging, root) if MANIFEST_NAME in names else Manifest()
-    operators = _operators(names)
-    if not operators and MANIFEST_NAME not in names and f"{manifest.package}/__init__.py" not in names:
+    operators = find_operators(names)
+    form = _manifest(staging, root) if MANIFEST_NAME in names else ManifestForm()
+    package = form.package or find_package(names, staging, operators)
+    manifest = Manifest(name=form.name, track=form.track, package=package, auto_sync=form.auto_sync)
+    if not operators and MANIFEST_NAME not in names and f"{package}/__init__.py" not in names:
         raise UsageError(
             "no submission in this folder",
-            expected=f"csrc/ops/<operator>/op_kernel/*.cpp and {manifest.package}/__init__.py, or a {MANIFEST_NAME}",
+            expected=f"csrc/ops/<operator>/op_kernel/*.cpp and {package}/__init__.py, <operator>.asc, or a {MANIFEST_NAME}",
             found=", ".join(sorted({name.split("/")[0] for name in names})[:8]) or "an empty folder",
             where=str(root),
             action="give the folder that holds csrc/",
         )
-    return Submission(root=str(staging), manifest=manifest, files=files, operators=operators)
+    return Submission(root=str(staging), manifest=manifest, files=files, operators=operators, notes=other_archs(names))
 
 
-def _manifest(staging: Path, root: Path) -> Manifest:
-    located = read_yaml(staging / MANIFEST_NAME, str(root / MANIFEST_NAME))
-    return Manifest(**check_form(ManifestForm, located, is_strict=True).model_dump())
-
-
-def _operators(names: list[str]) -> tuple[OperatorSources, ...]:
-    found = sorted({parts[2] for name in names if len(parts := PurePosixPath(name).parts) > 3 and parts[:2] == ("csrc", "ops")})
-    made = (OperatorSources(operator=name, kernels=_sources(names, name, "op_kernel"), plugins=_sources(names, name, "op_plugin")) for name in found)
-    return tuple(item for item in made if item.kernels or item.plugins)
-
-
-def _sources(names: list[str], operator: str, folder: str) -> tuple[str, ...]:
-    suffixes = _KERNEL_SUFFIXES if folder == "op_kernel" else (".cpp",)
-    prefix = ("csrc", "ops", operator, folder)
-    return tuple(name for name in names if PurePosixPath(name).parts[:-1] == prefix and name.endswith(suffixes))
+def _manifest(staging: Path, root: Path) -> ManifestForm:
+    return check_form(ManifestForm, read_yaml(staging / MANIFEST_NAME, str(root / MANIFEST_NAME)), is_strict=True)
 
 
 def _keep(submission: Submission, staging: Path, store: Path) -> Submission:

@@ -117,7 +117,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         out=out,
         deadline_s=timeout,
     )
-    raise typer.Exit(run_and_show(request, prints_json=as_json))
+    raise typer.Exit(_until_stopped(lambda: run_and_show(request, prints_json=as_json)))
 
 
 @app.command("new")

@@ -30,11 +30,11 @@ class SubmissionFile(Frozen):
 
 
 class OperatorSources(Frozen):
-    """Sources of one operator in the direct-launch layout, as paths inside the submission."""
+    """Sources of one operator, as paths inside the submission; catalog.layout knows where they are looked for."""
 
     operator: str
     kernels: tuple[str, ...]
-    """Device + tiling + launch sources (`csrc/ops/<op>/op_kernel/*.cpp`), compiled in a host and a device pass."""
+    """Device + tiling + launch sources (`csrc/ops/<op>/op_kernel/*.cpp`, `<op>.asc`), compiled in a host and a device pass."""
     plugins: tuple[str, ...]
     """torch bindings (`csrc/ops/<op>/op_plugin/*.cpp`), compiled for the host only."""
 
@@ -47,6 +47,8 @@ class Submission(Frozen):
     manifest: Manifest
     files: tuple[SubmissionFile, ...]
     operators: tuple[OperatorSources, ...] = Field(default=())
+    notes: tuple[str, ...] = Field(default=())
+    """What a reader of a report should know about how it was read; no part of its digest."""
 
     def digest(self) -> str:
         """Name of this submission: a digest of the manifest and every file."""

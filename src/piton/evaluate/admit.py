@@ -62,9 +62,10 @@ def find_refusals(submission: Submission) -> Mapping[str, Outcome]:
 
 
 def _owner(submission: Submission, path: str) -> str:
-    parts = path.split("/")
-    names = {sources.operator for sources in submission.operators}
-    return parts[2] if len(parts) > 3 and parts[:2] == ["csrc", "ops"] and parts[2] in names else SHARED
+    for sources in submission.operators:
+        if path in (*sources.kernels, *sources.plugins) or path.startswith((f"csrc/ops/{sources.operator}/", f"csrc/{sources.operator}/")):
+            return sources.operator
+    return SHARED
 
 
 def _refuse_binary(path: str) -> Outcome:

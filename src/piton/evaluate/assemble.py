@@ -63,7 +63,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         auto_sync=effective_auto_sync(submission, request),
         operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
         is_complete=not subject.selection.left_out,
-        findings=_findings(subject.selection),
+        findings=_findings((*submission.notes, *subject.selection.remarks)),
         environment=environment,
     )
     return score_report(unscored)
@@ -103,5 +103,5 @@ def _why_missing(case: Case, build: Build, selection: Selection) -> Outcome:
     return selection.why_not(case) or outcome(Cause.INTERRUPTED, "the run was stopped before this case")
 
 
-def _findings(selection: Selection) -> tuple[Finding, ...]:
-    return tuple(Finding(kind=FindingKind.OTHER, message=text) for text in selection.remarks)
+def _findings(remarks: tuple[str, ...]) -> tuple[Finding, ...]:
+    return tuple(Finding(kind=FindingKind.OTHER, message=text) for text in remarks)

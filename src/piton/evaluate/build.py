@@ -49,4 +49,4 @@ def _missing(submission: Submission, operator: Operator) -> Outcome | None:
     if any(sources.operator == operator.name for sources in submission.operators):
         return None
     there = ", ".join(sources.operator for sources in submission.operators) or "none"
-    return outcome(Cause.OPERATOR_MISSING, f"the submission has no csrc/ops/{operator.name} (it has: {there})")
+    return outcome(Cause.OPERATOR_MISSING, f"the submission has no sources of {operator.name}, such as csrc/ops/{operator.name} (it has: {there})")

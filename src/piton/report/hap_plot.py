@@ -36,7 +36,8 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
     scored = [item for item in map(_scored, cases) if item is not None]
     if not scored:
         return None
-    x = log_axis(f"T_cand / T_HW ({origin})", [1.0, *(item.candidate for item in scored), *(item.baseline for item in scored)])
+    middle = statistics.median(item.baseline for item in scored)  # some baselines are hundreds of times slower: those would squeeze the marks
+    x = log_axis(f"T_cand / T_HW ({origin})", [1.0, middle, *(item.candidate for item in scored)])
     y = Axis("HAP", 0.0, 1.0, is_log=False)
     marks = tuple(_mark(item, x, y, series) for item in scored)
     return Figure(
@@ -49,7 +50,7 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
         marks=marks,
         series=series.used([item.located for item in scored]),
         note="HAP is 1 at the hardware limit and 0.5 where a kernel is as fast as the baseline. A case lies on the curve of its own T_baseline / T_HW; "
-        "ticks on the 0.5 line are the baselines; drawn are the curves of the smallest, the median and the largest, named at their end.",
+        "ticks on the 0.5 line are the baselines, as far as they fit; drawn are the curves of the smallest, the median and the largest, named at their end.",
     )
 
 
@@ -84,7 +85,7 @@ def _curves(scored: Sequence[_Scored], x: Axis, y: Axis) -> list[Line]:
     """Curves of the smallest, the median and the largest baseline ratio, and a tick for every baseline on HAP 0.5."""
     ratios = sorted(item.baseline for item in scored)
     chosen = dict.fromkeys(f"{value:.3g}" for value in (ratios[0], statistics.median(ratios), ratios[-1]))
-    ticks = dict.fromkeys(_tick(item.baseline, x, y) for item in scored)
+    ticks = dict.fromkeys(_tick(item.baseline, x, y) for item in scored if item.baseline <= x.high)
     return [*_labelled_curves([float(text) for text in chosen], x, y), *ticks]
 
 

@@ -183,11 +183,11 @@ class OwnParts:
 
     def _device_link(self, objects: list[str]) -> Step:
         """`-rdynamic`, so that device libraries find the engine's functions in it."""
-        return replace(self._own_step("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects), is_product=True)
+        return self._own_link("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
         arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
-        return replace(self._own_step("libpiton_npu.so", arguments, objects), is_product=True)
+        return self._own_link("libpiton_npu.so", arguments, objects)
 
     def _unit_steps(self, folder: Path, flags: tuple[str, ...]) -> list[Step]:
         units = sorted(folder.rglob("*.cpp"))
@@ -200,6 +200,12 @@ class OwnParts:
         headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))]
         shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in headers)]
         return [self._own_step(name(unit), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]
+
+    def _own_link(self, name: str, arguments: tuple[str, ...], objects: list[str]) -> Step:
+        """A link; objects of the store are known by the folders that their keys name."""
+        step = self._own_step(name, arguments, objects)
+        shown = [argument for argument in arguments if argument not in objects]
+        return replace(step, key=digest([name, shown, [Path(item).parent.name for item in objects], self._outside]), is_product=True)
 
     def _own_step(self, name: str, arguments: tuple[str, ...], inputs: list[str]) -> Step:
         """A step whose key does not depend on where Piton lies: two checkouts with the same sources share what is built."""

@@ -10,6 +10,12 @@ from piton.core.submission import Submission
 
 DEFAULT_MODULE = "_C"
 """Name of the extension module in CANN Bench's direct-launch layout."""
+_LOADS = """from pathlib import Path
+
+import torch
+
+torch.ops.load_library(str(Path(__file__).with_name("{module}.abi3.so")))
+"""
 _SKIPPED = (".so", ".pyc", ".pyd")
 
 
@@ -32,7 +38,10 @@ def _own_imports(init: Path) -> list[str]:
 
 
 def assemble_package(submission: Submission, library: Path, module: str, folder: Path) -> Path:
-    """Write the package below `folder`, which is then what belongs on `sys.path`."""
+    """Write the package below `folder`, which is then what belongs on `sys.path`.
+
+    A submission without a package gets one that loads the library; only a library with csrc/extension.cpp is a Python module.
+    """
     package = submission.manifest.package
     shutil.rmtree(folder, ignore_errors=True)
     target = folder / package
@@ -44,6 +53,7 @@ def assemble_package(submission: Submission, library: Path, module: str, folder:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(Path(submission.root) / item.path, copy)
     if not (target / "__init__.py").is_file():
-        (target / "__init__.py").write_text(f"from . import {module}\n", "utf-8")
+        has_module = any(item.path == "csrc/extension.cpp" for item in submission.files)
+        (target / "__init__.py").write_text(f"from . import {module}\n" if has_module else _LOADS.format(module=module), "utf-8")
     shutil.copyfile(library, target / f"{module}.abi3.so")
     return folder

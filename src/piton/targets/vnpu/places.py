@@ -28,8 +28,8 @@ def nowhere(_offsets: Sequence[int]) -> tuple[Place, ...]:
 
 _LIMITS = Limits(wall_s=20.0, cpu_s=20, memory_bytes=2 << 30, processes=16)
 _LINE = re.compile(r"(?P<file>[^\0]{1,500}):(?P<line>[1-9]\d{0,6})(?: \(discriminator \d+\))?")
-_WORKING_FOLDER = re.compile(r"\./work/[0-9a-f]{64}/")
-"""Where a compile runs, as its debug information names it: sources are relative to it, our headers and the system's are not."""
+_WORKING_FOLDER = re.compile(r"(?:\./work/[0-9a-f]{64}/)+")
+"""Where a compile runs, as its debug information names it, once or (of a program) twice: sources are relative to it, our headers and the system's are not."""
 _SHOWN_CALLS = 4
 
 

@@ -24,6 +24,7 @@ NAME = "program"
 _DEVICE_CODE = re.compile(r"__global__|__aicore__|PITON_LAUNCH\(|kernel_operator\.h")
 """In a rewritten source: it is compiled for the device too."""
 _NO_MAIN = "there is no main(): `piton run` takes a whole program; `piton eval` takes an operator"
+_TORCH = "this file includes torch, which `piton run` does not offer: evaluate an operator with `piton eval`, or take torch out of the program"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class _ProgramBuild:
         """Compile every source, link the program and its device library."""
         everything = OperatorSources(operator=NAME, kernels=sources.files, plugins=())
         tree = copy_sources(submission, everything, self._folder)
+        torch = next((name for name in sources.files if tree.mentions_torch(name)), None)
+        if torch is not None:
+            return Build(operator=NAME, outcome=outcome(Cause.COMPILE_ERROR, _TORCH, place=Place(file=torch)), seconds=time.monotonic() - started)
         job = SourceBuild(self._own, self._workshop, tree)
         steps = OperatorSteps(self._own, submission.manifest, _split(sources, tree), tree, sources.defines)
         failure, artifacts = _make(job, steps)
@@ -91,7 +95,7 @@ def _split(sources: ProgramSources, tree: SourceTree) -> OperatorSources:
 
 
 def _make(job: SourceBuild, steps: OperatorSteps) -> tuple[Outcome | None, dict[str, str]]:
-    failure, objects = job.compile(steps.units())
+    failure, objects = job.compile(steps)
     if failure:
         return failure, {}
     failure, host = job.link(steps.program_link(objects["host"]), NOTHING)

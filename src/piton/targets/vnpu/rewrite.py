@@ -10,34 +10,13 @@ then reports it in its place.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-_TOKEN = re.compile(
-    r"""
-    (?P<skip>\s+|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
-    |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?(?:\)(?P=delimiter)"|\Z))
-    |(?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"?)
-    |(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_.])*)
-    |(?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])*'?)
-    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<scope>::|\#\#)
-    |(?P<other>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+from piton.targets.vnpu.tokens import Token, tokens_of
 
 _OPEN, _CLOSE = "([{", ")]}"
 _LONGEST_NAME = 500
 """Tokens of a kernel's name with its template arguments that are looked at: the time a hostile file takes has to grow with its size only."""
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -57,7 +36,7 @@ def rewrite(text: str, path: str) -> str:
 
 def find_launches(text: str) -> list[Launch]:
     """Every launch of `text`, in order."""
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     ends = _configuration_ends(tokens)
     launches: list[Launch] = []
     index = 0
@@ -71,12 +50,7 @@ def find_launches(text: str) -> list[Launch]:
     return launches
 
 
-def _tokens(text: str) -> list[_Token]:
-    found = (_Token(match.lastgroup or "other", match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text))
-    return [token for token in found if token.kind != "skip"]
-
-
-def _launch_at(tokens: list[_Token], index: int, ends: dict[int, int]) -> Launch | None:
+def _launch_at(tokens: list[Token], index: int, ends: dict[int, int]) -> Launch | None:
     close = ends.get(index)
     first = _kernel_start(tokens, index - 1) if close is not None else None
     if first is None or close is None:
@@ -84,13 +58,13 @@ def _launch_at(tokens: list[_Token], index: int, ends: dict[int, int]) -> Launch
     return Launch(tokens[first].start, tokens[index].start, tokens[close].start, tokens[close + 2].end)
 
 
-def _is_triple(tokens: list[_Token], index: int, sign: str) -> bool:
+def _is_triple(tokens: list[Token], index: int, sign: str) -> bool:
     """Three `sign`s without anything between them."""
     three = tokens[index : index + 3]
     return len(three) == 3 and all(token.text == sign for token in three) and three[2].end - three[0].start == 3
 
 
-def _kernel_start(tokens: list[_Token], last: int) -> int | None:
+def _kernel_start(tokens: list[Token], last: int) -> int | None:
     """Index of the first token of the kernel's name that ends at `last`; None if there is no name."""
     index = last
     first: int | None = None
@@ -108,7 +82,7 @@ def _kernel_start(tokens: list[_Token], last: int) -> int | None:
     return first
 
 
-def _before_arguments(tokens: list[_Token], close: int) -> int | None:
+def _before_arguments(tokens: list[Token], close: int) -> int | None:
     """Index of the token before the `<` that matches the `>` at `close`."""
     depth, nested = 0, 0
     for index in range(close, max(-1, close - _LONGEST_NAME), -1):
@@ -126,7 +100,7 @@ def _before_arguments(tokens: list[_Token], close: int) -> int | None:
     return None
 
 
-def _configuration_ends(tokens: list[_Token]) -> dict[int, int]:
+def _configuration_ends(tokens: list[Token]) -> dict[int, int]:
     """For each `<<<`, by the index of its first token: the index of the first of the three `>` that end the configuration and are followed by the arguments.
 
     One pass over the tokens: what is open waits on a stack by depth of brackets; a semicolon or the end of the surrounding bracket ends its chances.

@@ -8,18 +8,21 @@ a file that was not copied can't be included, so that the copied files are all t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from piton.core.canonical import digest
+from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import OperatorSources, Submission, SubmissionFile
+from piton.targets.vnpu.launchers import Launcher, find_launchers, launched_by_name, missing_header
 from piton.targets.vnpu.rewrite import rewrite
 
 _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
 _QUOTED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
+_MAIN = re.compile(rb"^[^\n#/]*\bmain[ \t\r\n]*\(", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
 EXTENSION = "csrc/extension.cpp"
@@ -33,6 +36,8 @@ class SourceTree:
     root: Path
     files: tuple[SubmissionFile, ...]
     """What was copied."""
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Headers that a file is compiled with although it may not include them: declarations of the generated launchers it uses."""
 
     @cached_property
     def key(self) -> str:
@@ -72,16 +77,27 @@ class SourceTree:
 
     def mentions_torch(self, relative: str) -> bool:
         """Does this unit include anything of torch, itself or through quoted includes? A header counts by its name, wherever it lies."""
-        waiting, seen = [relative], {relative}
+        return any(_TORCH.search((self.root / path).read_bytes()) for path in self.included_by(relative))
+
+    def is_single_source(self, relative: str) -> bool:
+        """Does this unit hold host code that has no place in the device pass: torch, by itself or through its headers, or a `main()`?"""
+        return _MAIN.search((self.root / relative).read_bytes()) is not None or self.mentions_torch(relative)
+
+    def included_by(self, relative: str) -> tuple[str, ...]:
+        """The unit and every copied file that it may include, directly or not. A file counts by its name, wherever it lies."""
+        found = {relative: None}
+        waiting = [relative]
         while waiting:
             text = (self.root / waiting.pop()).read_bytes()
-            if _TORCH.search(text):
-                return True
             names = {PurePosixPath(name.decode(errors="surrogateescape")).name for name in _QUOTED.findall(text)}
-            found = [item.path for item in self.files if PurePosixPath(item.path).name in names and item.path not in seen]
-            waiting += found
-            seen.update(found)
-        return False
+            added = [item.path for item in self.files if PurePosixPath(item.path).name in names and item.path not in found]
+            found.update(dict.fromkeys(added))
+            waiting += added
+        return tuple(found)
+
+    def text(self, relative: str) -> str:
+        """The rewritten text of a file."""
+        return (self.root / relative).read_bytes().decode("utf-8", errors="surrogateescape")
 
     def folders(self, sources: OperatorSources) -> tuple[str, ...]:
         """Folders that a quoted include is looked for in: those of the operator's units, csrc, the root."""
@@ -95,7 +111,33 @@ def copy_sources(submission: Submission, sources: OperatorSources, root: Path) -
     chosen = tuple(item for item in submission.files if _belongs(item.path, sources))
     for item in chosen:
         _copy(Path(submission.root) / item.path, root / item.path, item.path)
-    return SourceTree(root, chosen)
+    return _with_launchers(SourceTree(root, chosen))
+
+
+def _with_launchers(tree: SourceTree) -> SourceTree:
+    """The same with the functions and headers that a kernel-launch project generates, for the kernels that are launched by them."""
+    launched = {item.path: launched_by_name(tree.text(item.path)) for item in tree.files}
+    wanted = {name for names in launched.values() for name in names}
+    if not wanted:
+        return tree
+    files = {item.path: item for item in tree.files}
+    found: dict[str, Launcher] = {}
+    for path in [item.path for item in tree.files if item.path.endswith(_UNITS)]:
+        launchers = find_launchers(tree.text(path), wanted)
+        found.update({launcher.kernel: launcher for launcher in launchers})
+        if launchers:
+            files[path] = _written(tree.root, path, tree.text(path) + "".join(launcher.definition() for launcher in launchers))
+    for name in sorted(wanted):
+        text = found[name].declaration() if name in found else missing_header(name)
+        files.setdefault(f"aclrtlaunch_{name}.h", _written(tree.root, f"aclrtlaunch_{name}.h", text))
+    declared = {path: tuple(f"aclrtlaunch_{name}.h" for name in sorted(names) if name in found and found[name].is_plain) for path, names in launched.items()}
+    return SourceTree(tree.root, tuple(files[path] for path in sorted(files)), declared)
+
+
+def _written(root: Path, path: str, text: str) -> SubmissionFile:
+    data = text.encode("utf-8", errors="surrogateescape")
+    (root / path).write_bytes(data)
+    return SubmissionFile(path=path, sha256=digest_bytes(data), size_bytes=len(data))
 
 
 def _belongs(path: str, sources: OperatorSources) -> bool:
@@ -105,9 +147,10 @@ def _belongs(path: str, sources: OperatorSources) -> bool:
 
 
 def _operator_folder(sources: OperatorSources) -> PurePosixPath | None:
-    """`csrc/ops/<operator>`, the folder above op_kernel or op_plugin."""
+    """The folder of one operator: above op_kernel, op_plugin or the name of an architecture, else that of its source."""
     units = [*sources.kernels, *sources.plugins]
-    return PurePosixPath(units[0]).parent.parent if units else None
+    folder = PurePosixPath(units[0]).parent if units else None
+    return folder.parent if folder and (folder.name in ("op_kernel", "op_plugin") or folder.name.startswith("dav-")) else folder
 
 
 def _is_foreign(path: PurePosixPath, own: PurePosixPath | None) -> bool:
@@ -119,3 +162,17 @@ def _copy(source: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_bytes().decode("utf-8", errors="surrogateescape")
     target.write_bytes(rewrite(text, name).encode("utf-8", errors="surrogateescape"))
+
+
+def device_tree(tree: SourceTree, unit: str, cut_texts: Mapping[str, str], root: Path) -> SourceTree:
+    """A copy for the device pass of `unit` under `root`: files of `cut_texts` with that text, all headers besides as they are."""
+    files: list[SubmissionFile] = []
+    for item in tree.files:
+        if item.path != unit and not item.path.endswith(_HEADERS):
+            continue
+        data = cut_texts[item.path].encode("utf-8", errors="surrogateescape") if item.path in cut_texts else Path(tree.path(item.path)).read_bytes()
+        target = root / item.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        files.append(SubmissionFile(path=item.path, sha256=digest_bytes(data), size_bytes=len(data)))
+    return SourceTree(root, tuple(files))

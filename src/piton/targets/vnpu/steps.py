@@ -6,16 +6,18 @@ Flags are Piton's, never the submission's. What decides a result is in its key b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import Manifest, OperatorSources
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT, Step
+from piton.targets.vnpu.device_pass import cut
 from piton.targets.vnpu.diagnostics import undefined_symbols
+from piton.targets.vnpu.launches import launched_kernels, names_in, registrations
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
-from piton.targets.vnpu.sources import EXTENSION, SourceTree
+from piton.targets.vnpu.sources import EXTENSION, SourceTree, device_tree
 
 _KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
 LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
@@ -23,7 +25,7 @@ LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
 DEVICE_FLAGS = (*_KERNEL_FLAGS, "-O2", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not."""
-EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_")
+EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
 NOTHING = re.compile(r"(?!)")
 """Everything has to be there."""
@@ -39,6 +41,10 @@ class Unit:
     """Path inside the submission, or a name of ours."""
     side: Literal["host", "device"]
     step: Step
+    has_device_pass_to_come: bool = False
+    """A single-source file: what its device pass is depends on what this pass launches."""
+    host_names: frozenset[str] = frozenset()
+    """Names that device code cannot use."""
 
 
 class OperatorSteps:
@@ -49,14 +55,16 @@ class OperatorSteps:
         self._own = own
         self._sources = sources
         self._tree = tree
+        self._namespace = f"-DEXTENSION_MODULE_NAME={manifest.package}"
         self._defines = tuple(f"-D{name}" for name in defines)
-        self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, LAUNCH_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines])
+        flags = (LAUNCH_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines)
+        self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, manifest.package, flags])
         """Identity of everything but the sources."""
 
     def units(self) -> list[Unit]:
         """Every compile, the long ones first."""
         plugins = [self._plugin(path) for path in self._sources.plugins]
-        kernels = [unit for path in self._sources.kernels for unit in (self._kernel(path, "device"), self._kernel(path, "host"))]
+        kernels = [unit for path in self._sources.kernels for unit in self._passes(path)]
         return [*plugins, *kernels, *([self._plugin(EXTENSION)] if self._tree.has_extension else [])]
 
     def host_link(self, objects: list[str], module: str) -> Step:
@@ -73,31 +81,58 @@ class OperatorSteps:
         """The device library."""
         return self._link_step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects, EXPECTED_ON_DEVICE)
 
+    def device_pass(self, unit: Unit, host_object: Path) -> Unit:
+        """The device pass of a single-source file whose host pass is compiled: kernels are what that pass launches."""
+        path = unit.source
+        kernels = launched_kernels(host_object)
+        texts = {name: self._tree.text(name) for name in self._tree.included_by(path)}
+        found = cut(texts, names_in(kernels))
+        texts = {name: text for name, text in found.texts.items() if name == path or self._tree.mentions_torch(name)}
+        texts[path] += registrations(kernels, path)
+        tree = device_tree(self._tree, path, texts, self._tree.root.parent / "device" / digest(path)[:16])
+        flags = (*DEVICE_FLAGS, *(("-std=c++20",) if self._tree.mentions_torch(path) else ()), *self._launch_macros(path))
+        made = self._unit(path, "device", flags, tree)
+        return replace(made, host_names=found.host_names)
+
+    def _passes(self, path: str) -> list[Unit]:
+        if self._tree.is_single_source(path):
+            return [replace(self._kernel(path, "host"), has_device_pass_to_come=True)]
+        return [self._kernel(path, "device"), self._kernel(path, "host")]
+
+    def _launch_macros(self, path: str) -> tuple[str, ...]:
+        return (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
+
     def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
-        passes = DEVICE_FLAGS if side == "device" else LAUNCH_FLAGS
-        defines = (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
-        return self._unit(path, side, (*passes, *defines))
+        if side == "device":
+            return self._unit(path, side, (*DEVICE_FLAGS, *self._launch_macros(path)))
+        is_torch = self._tree.mentions_torch(path)
+        flags = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-include", self._own.torch_header) if is_torch else LAUNCH_FLAGS
+        return self._unit(path, side, (*flags, self._namespace, *self._launch_macros(path)))
 
     def _plugin(self, path: str) -> Unit:
         header = ("-include", self._own.torch_header) if self._tree.mentions_torch(path) else ()
-        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", *header))
+        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", self._namespace, *header))
 
-    def _unit(self, path: str, side: Literal["host", "device"], flags: tuple[str, ...]) -> Unit:
-        quoted = tuple(part for folder in self._tree.folders(self._sources) for part in ("-iquote", folder))
+    def _unit(self, path: str, side: Literal["host", "device"], flags: tuple[str, ...], other: SourceTree | None = None) -> Unit:
+        """One compile of a file of the tree, or of `other`, a copy of it."""
+        tree = other or self._tree
+        quoted = tuple(part for folder in tree.folders(self._sources) for part in ("-iquote", folder))
+        declared = tuple(part for name in tree.declared.get(path, ()) for part in ("-include", tree.path(name)))
         arguments = (
             *flags,
             *self._defines,
+            *declared,
             *quoted,
             *self._own.system_includes(),
             f"-ffile-prefix-map={self._tree.root.parent}=.",
             "-x",
             "c++",
             "-c",
-            self._tree.path(path),
+            tree.path(path),
         )
         name = f"{PurePosixPath(path).stem}.{side}.o"
-        key = digest([self.key, [self._without_folders(argument) for argument in arguments], self._tree.unit_key(path), path, side])
-        readable = (str(self._tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
+        key = digest([self.key, [self._without_folders(argument) for argument in arguments], tree.unit_key(path), path, side])
+        readable = (str(tree.root), str(self._own.paths.root), str(self._own.torch), str(self._own.python))
         return Unit(path, side, Step(name, arguments, key, readable))
 
     def _without_folders(self, argument: str) -> str:

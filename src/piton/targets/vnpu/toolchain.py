@@ -19,7 +19,7 @@ from piton.core.protocols import Runner
 from piton.core.submission import OperatorSources, Submission
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, StepResult, Workshop, find_compiler
-from piton.targets.vnpu.diagnostics import judge_compile, judge_link, parse_compiler
+from piton.targets.vnpu.diagnostics import Message, judge_compile, judge_link, parse_compiler
 from piton.targets.vnpu.own import OwnParts, Paths, python_include, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
 from piton.targets.vnpu.sources import SourceTree, copy_sources
@@ -77,7 +77,7 @@ class VnpuToolchain:
         started = time.monotonic()
         sources = next((item for item in submission.operators if item.operator == operator.name), None)
         if sources is None or not sources.kernels:
-            text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp)"
+            text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp and single-source files)"
             return Build(operator=operator.name, outcome=outcome(Cause.OPERATOR_MISSING, text))
         job = _OperatorBuild(self._ready(), self._store, runner, Path(build_dir).resolve(), submission, sources)
         return job.run(started)
@@ -122,14 +122,23 @@ class SourceBuild:
         self.is_cached = True
         """Nothing had to be made."""
 
-    def compile(self, units: list[Unit]) -> tuple[Outcome | None, dict[str, list[str]]]:
+    def compile(self, steps: OperatorSteps) -> tuple[Outcome | None, dict[str, list[str]]]:
         """The objects by side, or the failure that counts."""
-        results = self._workshop.make_all([unit.step for unit in units])
         objects: dict[str, list[str]] = {"host": [], "device": []}
+        units = steps.units()
+        failure, paths = self._compile_units(units, objects)
+        later = [(unit, path) for unit, path in zip(units, paths, strict=True) if unit.has_device_pass_to_come]
+        if failure or not later:
+            return failure, objects
+        failure, _ = self._compile_units([steps.device_pass(unit, Path(path)) for unit, path in later], objects)
+        return failure, objects
+
+    def _compile_units(self, units: list[Unit], objects: dict[str, list[str]]) -> tuple[Outcome | None, list[str]]:
+        results = self._workshop.make_all([unit.step for unit in units])
         failures = [self._note_compile(unit, result) for unit, result in zip(units, results, strict=True)]
         for unit, result in zip(units, results, strict=True):
             objects[unit.side].append(result.path)
-        return next((failure for failure in failures if failure), None), objects
+        return next((failure for failure in failures if failure), None), [result.path for result in results]
 
     def _note_compile(self, unit: Unit, result: StepResult) -> Outcome | None:
         self.is_cached = self.is_cached and result.is_cached
@@ -140,7 +149,20 @@ class SourceBuild:
             return None
         if result.is_timed_out:
             return _timeout(unit.source)
-        return judge_compile(messages, self._tree.line, self._own.known_names, result.output)
+        judged = judge_compile(messages, self._tree.line, self._own.known_names, result.output)
+        return self._host_code(messages, unit.host_names) or judged
+
+    def _host_code(self, messages: list[Message], host_names: frozenset[str]) -> Outcome | None:
+        """The outcome when device code uses a function that was left out of the device pass."""
+        error = next((message for message in messages if message.diagnostic.severity == "error"), None)
+        if error is None or not error.is_own:
+            return None
+        line = self._tree.line(error.diagnostic.file, error.diagnostic.line)
+        word = re.match(r"\w+", line[max(error.column - 1, 0) :])
+        if word is None or word[0] not in host_names:
+            return None
+        text = f"{word[0]} needs torch, which kernels do not have: device code can't use it"
+        return outcome(Cause.COMPILE_ERROR, text, place=Place(file=error.diagnostic.file, line=error.diagnostic.line))
 
     def link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
         """The linked file, or the failure; symbols that match `expected` are provided at run time."""
@@ -177,7 +199,7 @@ class _OperatorBuild(SourceBuild):
         )
 
     def _make(self) -> tuple[Outcome | None, dict[str, str]]:
-        failure, objects = self.compile(self._steps.units())
+        failure, objects = self.compile(self._steps)
         if failure:
             return failure, {}
         name = module_name(self._submission)

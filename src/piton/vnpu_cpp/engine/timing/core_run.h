@@ -22,6 +22,7 @@ namespace vnpu {
 
 // Pipe of the queues: everything but S.
 constexpr uint32_t kQueues = VNPU_PIPE_COUNT;
+constexpr uint32_t kEvents = 16;  // per pair of pipes, and of cross-core flags
 
 struct Request {
     enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };

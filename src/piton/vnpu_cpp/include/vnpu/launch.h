@@ -119,15 +119,26 @@ public:
 
     /* The kernel with its template arguments. */
     static const std::string &Title() {
-        static const std::string title = KernelIn(Pretty());
+        static const std::string title = KernelIn(Kept(Pretty()));
         return title;
     }
+
+#if !defined(PITON_HOST_PASS)
+    /* In a device pass without the launch itself. */
+    static const void *Register() { return &registrar_; }
+#endif
 
 private:
     using Block = ArgumentBlock<P...>;
     static constexpr uint32_t kCoreKind = std::is_const<Result>::value ? VNPU_CORE_AIC : VNPU_CORE_AIV;
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
+
+    /* The text as a whole has to be in the object, where the toolchain looks for the kernels that are launched. */
+    static const char *Kept(const char *text) {
+        __asm__("" : "+r"(text));
+        return text;
+    }
 
     static std::string KernelIn(const std::string &text) {
         static const std::string label = " = "; /* the last one: the kernel is the last template parameter */
@@ -150,6 +161,31 @@ private:
 };
 
 }  // namespace piton
+
+namespace piton {
+
+template <typename To, typename From>
+PITON_API To Converted(From value) {
+    if constexpr (std::is_pointer<To>::value && std::is_pointer<From>::value) {
+        return reinterpret_cast<To>(value);
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+/* The body of a generated launcher: its pointers are `void *`, whatever the kernel's are. */
+template <typename... P, typename L, typename... A>
+PITON_API void Relay(void (*)(P...), const L &launch, A... arguments) {
+    launch(Converted<P>(arguments)...);
+}
+
+}  // namespace piton
+
+/* One line per kernel that the host pass of a single-source file launched. */
+#define PITON_REGISTER_KERNEL(index, ...)                                                                                                           \
+    namespace {                                                                                                                                     \
+    [[maybe_unused]] const void *const piton_kernel_##index = ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>::Register(); \
+    }
 
 #define PITON_LAUNCH(...) ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>
 

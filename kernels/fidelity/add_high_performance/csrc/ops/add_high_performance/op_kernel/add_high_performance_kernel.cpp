@@ -70,39 +70,42 @@ public:
     }
 
     __aicore__ inline void Process() {
-        for (uint32_t buffer = 0; buffer < layout_.buffers; ++buffer) {
+        const bool isDouble = layout_.buffers == 2;
+        for (uint32_t buffer = 0; isDouble && buffer < layout_.buffers; ++buffer) {
             AscendC::SetFlag<AscendC::HardEvent::V_MTE2>(buffer);
             AscendC::SetFlag<AscendC::HardEvent::MTE3_V>(buffer);
         }
         const int64_t perTile = layout_.tileBytes / sizeof(half);
         uint32_t buffer = 0;
         for (int64_t start = 0; start < length_; start += perTile) {
-            AddTile(start, length_ - start < perTile ? length_ - start : perTile, buffer);
+            const bool isFirst = start == 0, isLast = start + perTile >= length_;
+            AddTile(start, isLast ? length_ - start : perTile, buffer, isDouble || !isFirst, isDouble || !isLast);
             buffer = (buffer + 1) % layout_.buffers;
         }
-        for (uint32_t left = 0; left < layout_.buffers; ++left) {
+        for (uint32_t left = 0; isDouble && left < layout_.buffers; ++left) {
             AscendC::WaitFlag<AscendC::HardEvent::V_MTE2>(left);
             AscendC::WaitFlag<AscendC::HardEvent::MTE3_V>(left);
         }
     }
 
 private:
-    __aicore__ inline void AddTile(int64_t start, uint32_t count, uint32_t buffer) {
+    /* `waits`: for its buffer to be free; `tells`: when it is. A single buffer is free at the start, and nobody asks after the last tile. */
+    __aicore__ inline void AddTile(int64_t start, uint32_t count, uint32_t buffer, bool waits, bool tells) {
         AscendC::LocalTensor<half> x(AscendC::TPosition::VECIN, layout_.x[buffer], count);
         AscendC::LocalTensor<half> y(AscendC::TPosition::VECIN, layout_.y[buffer], count);
         AscendC::LocalTensor<half> z(AscendC::TPosition::VECOUT, layout_.z[buffer], count);
-        AscendC::WaitFlag<AscendC::HardEvent::V_MTE2>(buffer);
+        if (waits) AscendC::WaitFlag<AscendC::HardEvent::V_MTE2>(buffer);
         AscendC::DataCopy(x, x_[start], count);
         AscendC::DataCopy(y, y_[start], count);
         AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(buffer);
         AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(buffer);
-        AscendC::WaitFlag<AscendC::HardEvent::MTE3_V>(buffer);
+        if (waits) AscendC::WaitFlag<AscendC::HardEvent::MTE3_V>(buffer);
         AscendC::Add(z, x, y, count);
-        AscendC::SetFlag<AscendC::HardEvent::V_MTE2>(buffer);
+        if (tells) AscendC::SetFlag<AscendC::HardEvent::V_MTE2>(buffer);
         AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(buffer);
         AscendC::WaitFlag<AscendC::HardEvent::V_MTE3>(buffer);
         AscendC::DataCopy(z_[start], z, count);
-        AscendC::SetFlag<AscendC::HardEvent::MTE3_V>(buffer);
+        if (tells) AscendC::SetFlag<AscendC::HardEvent::MTE3_V>(buffer);
     }
 
     AscendC::GlobalTensor<half> x_;
