@@ -32,7 +32,7 @@ struct Program {
 
 bool is_question(uint16_t opcode) {
     return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || opcode == VNPU_OP_SOFT_SET ||
-           (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_CORE_KIND);
+           (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_PIPE);
 }
 
 uint64_t ask(uint16_t opcode) {

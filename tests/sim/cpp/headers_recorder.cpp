@@ -37,6 +37,9 @@ static void PrintText(const vnpu_record &record) {
 
 extern "C" void vnpu_submit(const vnpu_record *record) {
     TheRecorder().records.push_back(*record);
+    if (record->opcode == VNPU_OP_PIPE_BEGIN) {
+        TheRecorder().pipe = record->scalar;
+    }
     if (record->opcode == VNPU_OP_PRINT) {
         PrintText(*record);
     }
@@ -54,6 +57,8 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
             return 48;
         case VNPU_OP_GET_TASK_RATIO:
             return 1;
+        case VNPU_OP_GET_PIPE:
+            return TheRecorder().pipe;
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return 1000;
         case VNPU_OP_GET_CAPACITY:

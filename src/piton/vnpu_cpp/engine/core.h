@@ -137,6 +137,7 @@ struct Core {
     std::optional<uint16_t> deq_scale;  // a half
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
+    std::vector<uint64_t> pipes;  // addresses of its TPipes, the newest last; never followed
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     Notebook *notes;                      // null when this block is not recorded
@@ -144,8 +145,8 @@ struct Core {
     int64_t budget_left;                  // cycles, in program order
     uint64_t charged = 0;                 // of the budget, by entries of the trace
     ProgramClock clock;
-    Acquaintance acquaintance;            // what it knows of other cores
-    uint32_t epoch = 0;                   // flags set for other cores so far
+    Acquaintance acquaintance;  // what it knows of other cores
+    uint32_t epoch = 0;         // flags set for other cores so far
     uint32_t cross_sets[kCrossFlags] = {};
     uint32_t cross_waits[kCrossFlags] = {};
     Waiting waiting;  // what it stands at
@@ -215,6 +216,7 @@ void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
 void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
