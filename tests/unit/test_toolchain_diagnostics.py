@@ -36,6 +36,20 @@ def test_a_place_that_asked_for_one_message_is_not_given_to_the_next() -> None:
     assert (messages[-1].diagnostic.file, messages[-1].diagnostic.line) == ("/usr/include/x.h", 3)
 
 
+INLINED = """\
+In constructor 'piton::Narrow<T>::Narrow(Number) [with Number = int]',
+    inlined from 'void AscendC::Helper()' at /piton/ascendc/x.h:9:2,
+    inlined from 'void k(AscendC::LocalTensor<float>)' at csrc/k.cpp:4:8:
+/piton/ascendc/record.h:125:28: warning: call to 'piton::CutTo8Bits' declared with attribute warning: a value above 255 [-Wattribute-warning]
+"""
+
+
+def test_a_warning_in_an_inlined_function_gets_the_user_s_line_and_its_own_words() -> None:
+    (warning,) = parse_compiler(INLINED, is_user_file)
+    assert (warning.diagnostic.file, warning.diagnostic.line, warning.diagnostic.severity) == ("csrc/k.cpp", 4, "warning")
+    assert warning.diagnostic.message == "a value above 255 [-Wattribute-warning]"
+
+
 def judged(line: str, column: int, known: frozenset[str] = frozenset()) -> Cause:
     messages = parse_compiler(f"csrc/k.cpp:7:{column}: error: whatever\n", is_user_file)
     return judge_compile(messages, lambda _file, number: line if number == 7 else "", known, "").cause

@@ -24,6 +24,7 @@ _PLACE = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+)"
 _MESSAGE = re.compile(rf"^{_PLACE}:(?:(?P<column>\d+):)?\s+(?P<severity>fatal error|error|warning|note):\s*(?P<text>.*)$")
 _CONTEXT = re.compile(rf"^{_PLACE}:(?:\d+:)?\s+(?:(?:recursively )?required (?:from|by|for)\b|in 'constexpr' expansion of)")
 _INCLUDED = re.compile(rf"^(?P<first>In file included from|\s+from) {_PLACE}")
+_INLINED = re.compile(rf"^\s*inlined from .* at {_PLACE}:")
 _EXPANSION = re.compile(r"in expansion of macro '(?P<macro>\w+)'")
 _LINKED = re.compile(rf"^(?:\S*ld(?:\.\w+)?: )?{_PLACE}: (?:warning: )?(?:undefined reference to|multiple definition of) [`'](?P<symbol>.+?)'(?:;|$)")
 _BUILD_FOLDER = re.compile(r"(?:\./)?(?:work/[0-9a-f]{64}/)?(?:\./)?(?:src/)?")
@@ -45,6 +46,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"(?P<header>\S+): No such file or directory"),
         r"\g<header> was not found: looked for it beside the file, in the operator's folders, in csrc and in the root",
     ),
+    (re.compile(r"call to '.*' declared with attribute warning: (?P<text>.*)"), r"\g<text>"),
 )
 """Messages that a user cannot read or act on, and what they mean."""
 _REFUSED_TYPE = re.compile(r"static assertion failed: \w+ does not support .+ on the Ascend ")
@@ -95,7 +97,7 @@ class _Reader:
         if match := _INCLUDED.match(line):
             kept = None if match["first"].startswith("In") else self._included
             self._included = kept or self._user_spot(match)
-        elif match := _CONTEXT.match(line):
+        elif match := _CONTEXT.match(line) or _INLINED.match(line):
             self._asked = self._asked or self._user_spot(match)
         elif match := _MESSAGE.match(line):
             expansion = _EXPANSION.search(match["text"])
