@@ -50,7 +50,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 """Messages that a user cannot read or act on, and what they mean."""
 _REFUSED_TYPE = re.compile(r"static assertion failed: \w+ does not support .+ on the Ascend ")
-"""The words of our headers' own assertions about element types (vector.h, cast.h); they count only where the assertion lies in a header, not in the submission."""
+"""The words of our headers' own assertions about element types (vector.h, cast.h); in a submission's own assertion they mean nothing."""
 _SHOWN_SYMBOLS = 5
 
 Spot = tuple[str, int]
