@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "examples/*/README.md")
-_BLOCK = re.compile(r"^```sh(?P<note>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(?P<indent> *)```sh(?P<note>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _STATUS = re.compile(r"#.*\bexit status (\d+)")
 
 
