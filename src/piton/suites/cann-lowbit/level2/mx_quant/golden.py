@@ -29,3 +29,10 @@ def mx_quant(x: torch.Tensor, dst_type: str = "float8_e4m3") -> tuple[torch.Tens
     elements = torch.where(is_special, 0.0, scaled.clamp_(-largest, largest)).flatten(-2)[..., :length]
     scale = torch.where(is_special, torch.nan, torch.ldexp(torch.ones_like(peak), exponent)).squeeze(-1)
     return elements, scale
+
+
+def get_input(x: torch.Tensor) -> torch.Tensor:
+    """x with every block of 32 made smaller by a power of two from 1 to 2^-7: uniform data has nearly the same largest magnitude, and scale, in every block."""
+    blocks = -(-x.shape[-1] // _BLOCK)
+    divisor = (1 << torch.randint(0, 8, (*x.shape[:-1], blocks))).repeat_interleave(_BLOCK, dim=-1)
+    return x / divisor[..., : x.shape[-1]].to(x.dtype)
