@@ -161,7 +161,9 @@ def raw_bytes(array: AnyArray) -> memoryview:
 
 def _packed(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Two codes a byte, the first in the lower half, as in torch's float4_e2m1fn_x2."""
-    return codes[::2] | (codes[1::2] << np.uint8(4))
+    packed: NDArray[np.uint8] = codes[1::2] << np.uint8(4)
+    packed |= codes[::2]
+    return packed
 
 
 def _unpacked(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -186,8 +188,8 @@ def decode(raw: AnyArray, dtype: DType) -> Float64:
 def encode(values: Float64, dtype: DType, rounding: Rounding | None = None, *, saturates: bool = False) -> AnyArray:
     """Round float64 to a value of a floating `dtype` in one rounding, by default to the nearest: ties to even, in hifloat8 away from zero.
 
-    What is too large becomes infinity, in float8_e4m3 and float8_e8m0 NaN (the non-saturating mode of the OCP formats), in float4_e2m1 the largest value; with `saturates` always that. A
-    rounding or saturation can only be asked for in formats of 8 and 4 bits. Raises EvaluatorError for NaN where the format has none.
+    What is too large becomes infinity, in float8_e4m3 and float8_e8m0 NaN (the non-saturating mode of the OCP formats), in float4_e2m1 the largest value; with
+    `saturates` always that. A rounding or saturation can only be asked for in formats of 8 and 4 bits. Raises EvaluatorError for NaN where the format has none.
     """
     kind = storage_dtype(dtype)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):

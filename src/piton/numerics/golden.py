@@ -27,7 +27,19 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.operator import AttrValue, Operator, TensorSpec
 from piton.numerics.chunks import map_spans, spans
-from piton.numerics.dtypes import AnyArray, decode, dtype_of, encode, from_name, from_torch_name, integer_bounds, is_torchs_own, raw_bytes, storage_dtype, torch_name
+from piton.numerics.dtypes import (
+    AnyArray,
+    decode,
+    dtype_of,
+    encode,
+    from_name,
+    from_torch_name,
+    integer_bounds,
+    is_torchs_own,
+    raw_bytes,
+    storage_dtype,
+    torch_name,
+)
 from piton.numerics.golden_module import GoldenModule, load_golden
 from piton.numerics.inputs import Inputs
 from piton.numerics.tensors import GoldenOutput

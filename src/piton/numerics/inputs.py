@@ -173,7 +173,8 @@ def _make_scales(item: CaseInput, key: int, threads: int) -> AnyArray:
 
 def _draw_scales(key: int, low: int, width: int, chunk: int, count: int) -> AnyArray:
     codes = below(key, chunk, count, width) + np.uint64(low - _SCALE_EXPONENTS[0])
-    return codes.astype(np.uint8).view(storage_dtype(DType.FLOAT8_E8M0))
+    scales: AnyArray = codes.astype(np.uint8).view(storage_dtype(DType.FLOAT8_E8M0))
+    return scales
 
 
 def _make_integers(item: CaseInput, key: int, threads: int) -> AnyArray:

@@ -9,6 +9,7 @@ Source: OCP Microscaling Formats (MX) Specification 1.0, sections 5 and 6.3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,7 +31,7 @@ ELEMENT_TYPES = (DType.FLOAT8_E4M3, DType.FLOAT8_E5M2, DType.FLOAT4_E2M1)
 ScaleRule = Literal["floor", "ceil"]
 """How the shared exponent follows from the largest magnitude of a block.
 
-`floor` is the specification's: floor(log2(largest)) - emax, emax being the exponent of the element type's largest value. The largest elements may then saturate.
+`floor` is the specification's: floor(log2(largest)) - emax, emax being the exponent of the element type's largest value. Large elements may then saturate.
 `ceil` is the smallest power of two that keeps every element in range: ceil(log2(largest / largest value of the type)).
 """
 
@@ -52,7 +53,8 @@ class MxTensor:
     def values(self) -> Float64:
         """Element times scale in float64, exact; NaN throughout a block whose scale is NaN."""
         scales = _spread(decode(self.scales, DType.FLOAT8_E8M0), self.elements.shape[-1])
-        return decode(self.elements, dtype_of(self.elements)) * scales
+        values: Float64 = decode(self.elements, dtype_of(self.elements)) * scales
+        return values
 
 
 def block_count(length: int) -> int:
@@ -70,7 +72,7 @@ def quantise(values: Float64, dtype: DType, rule: ScaleRule = "floor", rounding:
         raise EvaluatorError(f"MX has no elements of {dtype.value}", expected=", ".join(item.value for item in ELEMENT_TYPES))
     if not values.shape:
         raise EvaluatorError("a scalar has no blocks", expected="at least one axis")
-    rows = values.reshape(-1, values.shape[-1])
+    rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     blocks = block_count(values.shape[-1])
     elements, scales = np.empty(rows.shape, storage_dtype(dtype)), np.empty((len(rows), blocks), np.uint8)
 

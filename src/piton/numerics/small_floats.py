@@ -168,8 +168,8 @@ def encode_table(dtype: DType, rounding: Rounding | None = None, saturates: bool
     """Code of every upper half of a float32, the lowest bit of which stands for "and something more".
 
     rounding: the format's own if None. saturates: what lies beyond, infinities included, becomes the largest finite value of its sign instead of the format's
-    infinity or NaN; NaN stays. A value below the smallest power of two of float8_e8m0 becomes that one, a negative one NaN. Where a format has no NaN, the entry
-    of NaN is 0 and means nothing: the caller has to refuse NaN.
+    infinity or NaN; NaN stays. A value below the smallest power of two of float8_e8m0 becomes that one, a negative one NaN. Where a format has no NaN, the
+    entry of NaN is 0 and means nothing: the caller has to refuse NaN.
     """
     return _encode_table(dtype, FORMATS[dtype].rounding if rounding is None else rounding, saturates)
 

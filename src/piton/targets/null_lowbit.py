@@ -97,19 +97,20 @@ def _floats(tensor: TensorArgument) -> Float32:
     raw = np.frombuffer(tensor.data, dtype=np.uint8)
     if tensor.dtype is DType.FLOAT4_E2M1:
         codes = np.stack([raw & 0xF, raw >> 4], axis=-1).reshape(tensor.shape)
-        return codes.astype(np.uint8).view(ml_dtypes.float4_e2m1fn).astype(np.float32)
-    return raw.view(numpy_type(tensor.dtype)).reshape(tensor.shape).astype(np.float32)
+        elements: Float32 = codes.astype(np.uint8).view(ml_dtypes.float4_e2m1fn).astype(np.float32)
+        return elements
+    values: Float32 = raw.view(numpy_type(tensor.dtype)).reshape(tensor.shape).astype(np.float32)
+    return values
 
 
 def _stored(values: Float32, dtype: DType) -> Computed:
     if dtype is DType.HIFLOAT8:
-        data = _hifloat8(values).reshape(-1)
-    elif dtype is DType.FLOAT4_E2M1:
+        return Computed(values.shape, dtype, _hifloat8(values).reshape(-1))
+    if dtype is DType.FLOAT4_E2M1:
         codes = values.astype(ml_dtypes.float4_e2m1fn).view(np.uint8).reshape(-1)
-        data = codes[::2] | codes[1::2] << 4
-    else:
-        data = values.astype(numpy_type(dtype)).reshape(-1).view(np.uint8)
-    return Computed(values.shape, dtype, data)
+        return Computed(values.shape, dtype, codes[::2] | codes[1::2] << np.uint8(4))
+    with np.errstate(over="ignore"):
+        return Computed(values.shape, dtype, values.astype(numpy_type(dtype)).reshape(-1).view(np.uint8))
 
 
 def _hifloat8(values: Float32) -> Bytes:
@@ -129,7 +130,8 @@ def _hifloat8(values: Float32) -> Bytes:
 
 def _mantissa_bits(exponent: NDArray[np.int64]) -> NDArray[np.int64]:
     size = np.abs(exponent)
-    return np.select([size < 4, size < 8, size < 16], [3, 2, 1], 0)
+    width: NDArray[np.int64] = np.select([size < 4, size < 8, size < 16], [3, 2, 1], 0)
+    return width
 
 
 def _normal_code(exponent: NDArray[np.int64], mantissa: NDArray[np.int64], width: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -138,4 +140,5 @@ def _normal_code(exponent: NDArray[np.int64], mantissa: NDArray[np.int64], width
     dots = np.select([size == 0, size == 1, size < 4, size < 8], [0x08, 0x10, 0x20, 0x40], 0x60)
     bits = np.select([size == 0, size == 1, size < 4, size < 8], [0, 1, 2, 3], 4)
     leading = (1 << bits) >> 1
-    return dots | ((exponent < 0) * leading | (size - leading) * (bits > 0)) << width | mantissa
+    code: NDArray[np.int64] = dots | ((exponent < 0) * leading | (size - leading) * (bits > 0)) << width | mantissa
+    return code

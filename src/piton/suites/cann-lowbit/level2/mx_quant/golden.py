@@ -17,7 +17,7 @@ def mx_quant(x: torch.Tensor, dst_type: str = "float8_e4m3") -> tuple[torch.Tens
     """
     wide = x if x.dtype is torch.float64 else x.float()
     length = wide.shape[-1]
-    padded = torch.nn.functional.pad(wide, (0, -length % _BLOCK)).unflatten(-1, (-1, _BLOCK))
+    padded = torch.nn.functional.pad(wide, (0, -length % _BLOCK)).reshape(*wide.shape[:-1], -1, _BLOCK)
     peak = padded.abs().amax(-1, keepdim=True)
     is_special = ~peak.isfinite()
     exponent = torch.frexp(torch.where(is_special, 1.0, peak)).exponent - 1 - _TOP_EXPONENT[dst_type]
