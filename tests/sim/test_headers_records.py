@@ -24,7 +24,7 @@ INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
 GM, UB, L1 = 1, 2, 3
 F16, F32, U8, I16 = 1, 3, 5, 6
-QUESTIONS = range(352, 364)
+QUESTIONS = range(352, 365)
 
 Record = dict[str, Any]
 Scenarios = dict[str, list[Record]]

@@ -1,4 +1,6 @@
 /* What the framework classes (TPipe, TQue) tell the engine: buffers and misuse they found by themselves. */
+#include <algorithm>
+
 #include "core.h"
 
 namespace vnpu {
@@ -94,8 +96,20 @@ void task_type(Core &core, const vnpu_record &record) {
     launch.core_kind = record.p[0];
 }
 
+namespace {
+
+void forget_pipe(Core &core, const vnpu_record &record) {
+    core.pipes.erase(std::remove(core.pipes.begin(), core.pipes.end(), record.scalar), core.pipes.end());
+}
+
+}  // namespace
+
+void pipe_end(Core &core, const vnpu_record &record) { forget_pipe(core, record); }
+
 // Constructed or Reset: addresses start again at 0.
 void pipe_begin(Core &core, const vnpu_record &record) {
+    forget_pipe(core, record);
+    core.pipes.push_back(record.scalar);
     core.buffers.clear();
     if (core.notes) core.notes->note_use(record);
     core.append(cost_of(core.launch.chip, record, 0, 0));

@@ -125,7 +125,7 @@ private:
 
     template <typename T>
     PITON_API LocalTensor<T> TensorOf(piton::QueueBuffer &buffer) const {
-        return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, buffer.bytes / static_cast<uint32_t>(sizeof(T)), &buffer);
+        return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, static_cast<uint32_t>(piton::ElementsIn<T>(buffer.bytes)), &buffer);
     }
 
     template <typename T>
@@ -226,7 +226,7 @@ class TBuf {
 public:
     template <typename T>
     PITON_API LocalTensor<T> Get(piton::Location at = piton::Location()) const {
-        return Window<T>(0, Bytes(at) / static_cast<uint32_t>(sizeof(T)), at);
+        return Window<T>(0, static_cast<uint32_t>(piton::ElementsIn<T>(Bytes(at))), at);
     }
     template <typename T>
     PITON_API LocalTensor<T> Get(uint32_t len, piton::Location at = piton::Location()) const {

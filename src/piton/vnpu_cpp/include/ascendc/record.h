@@ -94,6 +94,24 @@ PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64
 }
 
 /*
+ * Where the compiler knows that a value does not fit, it says so at the user's line: the call that is left over after constants are folded makes the warning.
+ */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define PITON_WARNS_OF_CUTS 1
+__attribute__((noinline, no_sanitize_coverage,
+               warning("a value above 255 for a parameter of 8 bits: the chip takes its low 8 bits only, so that a repeat "
+                       "count of 256 is 0 and nothing happens"))) inline void CutTo8Bits() {
+    __asm__ volatile("");
+}
+__attribute__((noinline, no_sanitize_coverage, warning("a value above 65535 for a parameter of 16 bits: the chip takes its low 16 bits only"))) inline void
+CutTo16Bits() {
+    __asm__ volatile("");
+}
+#else
+#define PITON_WARNS_OF_CUTS 0
+#endif
+
+/*
  * A parameter of the narrow unsigned type `T` that notices a value it can't hold. The chip would use the low bits: a repeat count of 256 becomes 0 and
  * nothing happens, which is never what was meant.
  */
@@ -102,7 +120,13 @@ struct Narrow {
     uint64_t given;
 
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
-    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {}
+    PITON_INLINE_API Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {
+#if PITON_WARNS_OF_CUTS
+        if (sizeof(T) < 4 && __builtin_constant_p(given) && given > static_cast<T>(-1)) {
+            sizeof(T) == 1 ? CutTo8Bits() : CutTo16Bits();
+        }
+#endif
+    }
 
     PITON_API T Get(const char *api, uint32_t index, Location at) const {
         constexpr uint64_t largest = static_cast<T>(-1);

@@ -164,8 +164,8 @@ enum vnpu_opcode {
     VNPU_OP_BUFFER_INIT = 320,       /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
     VNPU_OP_BUFFER_ACQUIRE = 321,    /* p[0] = buffer handle */
     VNPU_OP_BUFFER_RELEASE = 322,    /* p[0] = buffer handle */
-    VNPU_OP_PIPE_BEGIN = 323,        /* TPipe constructed or Reset */
-    VNPU_OP_PIPE_END = 324,          /* TPipe destroyed */
+    VNPU_OP_PIPE_BEGIN = 323,        /* TPipe constructed or Reset; scalar = its address, which is only given back */
+    VNPU_OP_PIPE_END = 324,          /* TPipe destroyed; scalar as above */
     VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
     VNPU_OP_TASK_TYPE = 328,         /* KERNEL_TASK_TYPE_DEFAULT: p[0] = enum vnpu_core_kind */
@@ -182,7 +182,8 @@ enum vnpu_opcode {
     VNPU_OP_GET_MRG_RESULT = 360,   /* elements that the last MrgSort took from its four lists, 16 bits each */
     VNPU_OP_GET_CTRL = 361,
     VNPU_OP_GET_SYS_WORKSPACE = 362,
-    VNPU_OP_GET_CORE_KIND = 363 /* enum vnpu_core_kind of the running core */
+    VNPU_OP_GET_CORE_KIND = 363, /* enum vnpu_core_kind of the running core */
+    VNPU_OP_GET_PIPE = 364       /* the newest TPipe of the running core that has not ended: its address, 0 without one */
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
