@@ -82,6 +82,14 @@ def test_with_the_ceil_rule_nothing_saturates_and_no_smaller_scale_would_do(dtyp
 
 
 @every_type
+@pytest.mark.parametrize("exponent", [-9, 0, 5])
+def test_a_block_that_just_fits_keeps_its_scale_under_both_rules(dtype: DType, exponent: int) -> None:
+    values = np.full((1, 4), -math.ldexp(FORMATS[dtype].largest, exponent))
+    for rule in ("floor", "ceil"):
+        assert decode(quantise(values, dtype, rule).scales, DType.FLOAT8_E8M0).tolist() == [[2.0**exponent]]
+
+
+@every_type
 def test_a_tensor_of_representable_values_comes_back_unchanged(dtype: DType) -> None:
     finite = FORMATS[dtype].finite
     values = np.stack(
