@@ -38,6 +38,7 @@ from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.selection import select
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
+from piton.evaluate.types import check_types
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -98,6 +99,7 @@ def load(request: EvaluationRequest, target: Target) -> Subject:
     suite = load_suite(request.suite)
     check_trust(suite, is_trusted=request.is_trusted)
     selection = select(suite, request)
+    check_types(selection, target.name, target.hardware)
     submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
 
