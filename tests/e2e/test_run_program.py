@@ -58,6 +58,13 @@ def test_a_program_runs_with_its_data_and_its_files_are_brought(folder: Path, tm
     assert 0 < launch["time_us"] == report["total_us"]
 
 
+def test_a_program_writes_over_the_files_of_its_last_run(folder: Path) -> None:
+    (folder / "output" / "z.bin").write_bytes(b"of the last run")
+    status, report = report_of(folder / "triple.asc", "--out", folder)
+    assert (status, report["files"]) == (0, ["output/z.bin"]), report["outcomes"]
+    assert len((folder / "output" / "z.bin").read_bytes()) == 1024
+
+
 @pytest.mark.parametrize(
     ("how", "cause", "place", "text"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,12 @@ def test_the_working_directory_has_data_and_empty_folders_and_no_build_products(
     assert sorted(before) == ["input/x.bin", "main.asc", "src/more.cpp", "tiling.h"]
     assert (work / "output").is_dir()
     assert not (work / "build").exists()
+
+
+def test_files_can_be_written_over_by_a_user_who_may_enter_the_folder_which_is_its_owner_alone(folder: Path, tmp_path: Path) -> None:
+    make_work_dir(folder, tmp_path / "work")
+    assert stat.S_IMODE((tmp_path / "work" / "input" / "x.bin").stat().st_mode) == 0o666
+    assert stat.S_IMODE((tmp_path / "work").stat().st_mode) == 0o700
 
 
 def test_new_and_changed_files_are_found_and_links_are_not(folder: Path, tmp_path: Path) -> None:

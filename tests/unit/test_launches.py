@@ -29,6 +29,12 @@ def test_a_kernel_in_a_nameless_namespace_is_spelled_as_a_source_can(tmp_path: P
     assert kernels_in(tmp_path, "ns::{anonymous}::k<{anonymous}::Policy>") == ["ns::k<Policy>"]
 
 
+def test_a_kernel_may_have_letters_of_any_script(tmp_path: Path) -> None:
+    assert kernels_in(tmp_path, "größe::кернел<плитка>") == ["größe::кернел<плитка>"]
+    assert names_in(["größe::кернел<плитка>"]) == {"größe", "кернел", "плитка"}
+    assert launched_by_name("ACLRT_LAUNCH_KERNEL(größe)(8, stream, x);") == {"größe"}
+
+
 @pytest.mark.parametrize("name", ["k; int x", 'k"', "k{}", "k#include", "k\\"])
 def test_what_is_no_name_does_not_get_into_a_source(tmp_path: Path, name: str) -> None:
     assert kernels_in(tmp_path, name) == []

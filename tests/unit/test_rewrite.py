@@ -24,6 +24,9 @@ def rewritten(text: str) -> str:
         ("k<float><<<n, nullptr, s>>>(a);", "PITON_LAUNCH(k<float>)(n, nullptr, s)(a);"),
         ("k<A<B<int>>, 3><<<n, 0, s>>>(a);", "PITON_LAUNCH(k<A<B<int>>, 3>)(n, 0, s)(a);"),
         ("k<(3 > 2)><<<n, 0, s>>>(a);", "PITON_LAUNCH(k<(3 > 2)>)(n, 0, s)(a);"),
+        ("k<1 << 4><<<n, 0, s>>>(a);", "PITON_LAUNCH(k<1 << 4>)(n, 0, s)(a);"),
+        ("k<(m <= 4), A<1<<2>><<<n, 0, s>>>(a);", "PITON_LAUNCH(k<(m <= 4), A<1<<2>>)(n, 0, s)(a);"),
+        ("k<m <= 4><<<n, 0, s>>>(a);", "PITON_LAUNCH(k<m <= 4>)(n, 0, s)(a);"),
         ("ns::inner::k<T><<<n, 0, s>>>(a);", "PITON_LAUNCH(ns::inner::k<T>)(n, 0, s)(a);"),
         ("::k<<<n, 0, s>>>(a);", "PITON_LAUNCH(::k)(n, 0, s)(a);"),
         ("Box<T>::template k<U><<<n, 0, s>>>(a);", "PITON_LAUNCH(Box<T>::template k<U>)(n, 0, s)(a);"),
@@ -35,6 +38,8 @@ def rewritten(text: str) -> str:
         ("k<<<1, 0, s>>>(a); j<<<2, 0, s>>>(b);", "PITON_LAUNCH(k)(1, 0, s)(a); PITON_LAUNCH(j)(2, 0, s)(b);"),
         ("#define GO(T) \\\n  k_##T<<<n, 0, s>>>(a)\n", "#define GO(T) \\\n  PITON_LAUNCH(k_##T)(n, 0, s)(a)\n"),
         ("k<<<1'000, 0, s>>>(a);", "PITON_LAUNCH(k)(1'000, 0, s)(a);"),
+        ("größe::кернел<плитка><<<n, 0, s>>>(a);", "PITON_LAUNCH(größe::кернел<плитка>)(n, 0, s)(a);"),
+        ("\ufeffk<<<n, 0, s>>>(a);", "PITON_LAUNCH(k)(n, 0, s)(a);"),
         ("k /* which */ <<<n, // blocks >>>\n 0, s>>>(a);", "PITON_LAUNCH(k /* which */ )(n, // blocks >>>\n 0, s)(a);"),
     ],
 )

@@ -394,6 +394,10 @@ def test_an_error_in_a_macro_is_placed_where_the_macro_is_used_and_says_where_it
     [
         ("plain_kernel<<<1, 0, nullptr, stream>>>(5);", "the launch of plain_kernel passes (int), the kernel takes ()"),
         ("plain_kernel<<<1>>>();", "the launch of plain_kernel is configured with <<<int>>>, expected <<<blocks, L2 descriptor or nullptr, stream>>>"),
+        (
+            "[stream](void (*f)()) { f<<<1, 0, nullptr, stream>>>(); }(&plain_kernel);",
+            "a launch through a pointer that is known only at run time: name the kernel before <<<, or hand it on as a template argument",
+        ),
     ],
 )
 def test_a_launch_that_does_not_fit_its_kernel_is_told_in_words_of_the_user(toolchain: VnpuToolchain, tmp_path: Path, launch: str, text: str) -> None:
@@ -403,6 +407,11 @@ def test_a_launch_that_does_not_fit_its_kernel_is_told_in_words_of_the_user(tool
     build = toolchain.build(source, operator(), PlainRunner(), str(tmp_path / "out"))
     assert build.outcome is not None
     assert (build.outcome.message, build.outcome.place.line) == (text, line)
+
+
+def test_a_pointer_to_a_kernel_that_is_a_constant_launches_it(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    source = submission(tmp_path / "submission", {KERNEL_PATH: edited(KERNEL, "    plain_kernel<<<", "    constexpr auto pointer = &plain_kernel; pointer<<<")})
+    assert toolchain.build(source, operator(), PlainRunner(), str(tmp_path / "out")).outcome is None
 
 
 def test_a_warning_is_shown_once_and_by_a_cached_build_too(toolchain: VnpuToolchain, tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ def read_program(main: Path, folder: Path | None, others: tuple[str, ...], store
 
 
 def make_work_dir(program_folder: Path, work: Path) -> dict[str, Stamp]:
-    """Copy everything of the folder to `work`; the stamps of the copies. Raises UsageError above the bounds."""
+    """Copy everything of the folder to `work`, which nobody but its owner may enter; the stamps of the copies. Raises UsageError above the bounds."""
+    work.mkdir(exist_ok=True)
+    work.chmod(0o700)
     root = program_folder.resolve()
     total = 0
     for name in list_files(root):
@@ -67,6 +69,7 @@ def make_work_dir(program_folder: Path, work: Path) -> dict[str, Stamp]:
             if total > MAX_WORK_BYTES:
                 _refuse_size(root)
             shutil.copyfileobj(source, copy)
+            os.fchmod(copy.fileno(), 0o666)  # the program writes over its files, under a user of its own
     for folder, names, _ in os.walk(root):
         names[:] = [name for name in names if not is_skipped(name)]
         (work / Path(folder).relative_to(root)).mkdir(exist_ok=True)  # an empty one too: programs write into folders that have to be there

@@ -71,7 +71,12 @@ def _check(target: Path, package: str) -> None:
     if target.exists() or target.is_symlink():
         raise UsageError("this folder exists already", where=str(target), action="choose another one with --out; piton new never overwrites")
     if not _PACKAGE.fullmatch(package) or keyword.iskeyword(package) or cpp_name(package) != package:
-        raise UsageError("this is no name for a package", expected="small letters, digits and underscores", found=package, action="check --package")
+        raise UsageError(
+            "this is no name for a package",
+            expected="small letters, digits and underscores, and no word of Python, C++ or torch",
+            found=package,
+            action="check --package",
+        )
 
 
 @cache

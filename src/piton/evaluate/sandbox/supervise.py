@@ -64,7 +64,7 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
     _give_writable(job, job.uid)
     streams, setup_read, pid = _start(job, fds)
     control.setblocking(True)
-    wire.send(control, {"pid": pid})
+    wire.tell(control, {"pid": pid})
     setup_error = _read_all(setup_read)
     status = _watch(control, pid, streams)
     leftover = _end_descendants()
@@ -74,7 +74,7 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
     is_flooded = any(stream.is_flooded for stream in streams)
     texts = {"stdout": streams[0].text(), "stderr": streams[1].text(), "setup_error": setup_error}
     report = {**texts, "is_flooded": is_flooded, "leftover": leftover, **status}
-    wire.send(control, report)
+    wire.tell(control, report)
 
 
 def _start(job: Job, fds: list[int]) -> tuple[list[_Output], int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import struct
@@ -22,6 +23,12 @@ def send(sock: socket.socket, message: Mapping[str, object], fds: Sequence[int] 
     head = _LENGTH.pack(len(body))
     socket.send_fds(sock, [head], list(fds))
     sock.sendall(body)
+
+
+def tell(sock: socket.socket, message: Mapping[str, object]) -> None:
+    """Like `send` to a parent that may have been killed: then nobody is left to tell, and the caller goes on to clean up."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        send(sock, message)
 
 
 def receive(sock: socket.socket) -> tuple[dict[str, object], list[int]]:

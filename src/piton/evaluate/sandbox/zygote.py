@@ -28,7 +28,7 @@ def main(descriptor: int, preload: tuple[str, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business; it closes the socket when it is done
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors report for themselves and need not be reaped
     sock = socket.socket(fileno=descriptor)
-    wire.send(sock, {"ready": True})
+    wire.tell(sock, {"ready": True})
     while True:
         try:
             request, fds = wire.receive(sock)

@@ -46,6 +46,10 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"(?P<header>\S+): No such file or directory"),
         r"\g<header> was not found: looked for it beside the file, in the operator's folders, in csrc and in the root",
     ),
+    (
+        re.compile(r"'\+\*.+' is not a valid template argument for type '(?:const )?void \(\*\)\(.*"),
+        "a launch through a pointer that is known only at run time: name the kernel before <<<, or hand it on as a template argument",
+    ),
     (re.compile(r"call to '.*' declared with attribute warning: (?P<text>.*)"), r"\g<text>"),
 )
 """Messages that a user cannot read or act on, and what they mean."""

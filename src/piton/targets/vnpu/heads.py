@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from piton.targets.vnpu.tokens import Token
+from piton.targets.vnpu.tokens import Token, is_bracket
 
 OPENING, CLOSING = "([{", ")]}"
 _TYPE_WORDS = frozenset({"class", "struct", "union", "enum"})
@@ -83,7 +83,7 @@ def _after_angles(tokens: list[Token], index: int) -> int:
             nested += 1
         elif text in CLOSING:
             nested -= 1
-        elif nested == 0 and text in "<>":
+        elif nested == 0 and text in "<>" and is_bracket(tokens, at):
             depth += 1 if text == "<" else -1
         if depth == 0:
             return at + 1

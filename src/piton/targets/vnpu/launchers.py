@@ -16,7 +16,7 @@ from piton.targets.vnpu.declarations import Declaration, parse
 from piton.targets.vnpu.heads import Kind
 from piton.targets.vnpu.tokens import Token
 
-_NAMED = re.compile(r"\bACLRT_LAUNCH_KERNEL[ \t]*\([ \t]*([A-Za-z_]\w*)[ \t]*\)|\baclrtlaunch_([A-Za-z_]\w*)")
+_NAMED = re.compile(r"\bACLRT_LAUNCH_KERNEL[ \t]*\([ \t]*([^\W\d]\w*)[ \t]*\)|\baclrtlaunch_([^\W\d]\w*)")
 _PREFIX = "aclrtlaunch_"
 _PLAIN = frozenset(
     (
@@ -108,7 +108,7 @@ def _type(parameter: Sequence[Token]) -> str:
         words = words[: words.index("=")]
     if "*" in words or _POINTERS & set(words):
         return "void *"
-    is_named = len(words) > 1 and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) is not None and words[-2] != "::" and not _is_builtin_tail(words)
+    is_named = len(words) > 1 and re.fullmatch(r"[^\W\d]\w*", words[-1]) is not None and words[-2] != "::" and not _is_builtin_tail(words)
     return " ".join(words[:-1] if is_named else words)
 
 

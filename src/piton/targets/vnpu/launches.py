@@ -14,7 +14,7 @@ from pathlib import Path
 
 _SIGNATURE = re.compile(rb"piton::Launch<[^\0\n]{0,8000}?\bkernel\)\([^\0\n]{0,100}?\) = ([^\0\n]{1,4000})\]\0")
 _ANONYMOUS = re.compile(r"(?:\{anonymous\}|\(anonymous namespace\))::")
-_PLAUSIBLE = re.compile(r"[A-Za-z_:][\w:<>,.()&*+\- ]*")
+_PLAUSIBLE = re.compile(r"(?:[^\W\d]|:)[\w:<>,.()&*+\- ]*")
 MAX_KERNELS = 1000
 """Instantiations of one unit."""
 
@@ -28,7 +28,7 @@ def launched_kernels(object_file: Path) -> list[str]:
 
 def names_in(kernels: Iterable[str]) -> set[str]:
     """Every identifier in them."""
-    return {word for kernel in kernels for word in re.findall(r"[A-Za-z_]\w*", kernel)}
+    return {word for kernel in kernels for word in re.findall(r"[^\W\d]\w*", kernel)}
 
 
 def registrations(kernels: Iterable[str], path: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piton.targets.vnpu.tokens import Token, tokens_of
+from piton.targets.vnpu.tokens import Token, is_bracket, tokens_of
 
 _OPEN, _CLOSE = "([{", ")]}"
 _LONGEST_NAME = 500
@@ -30,7 +30,8 @@ class Launch:
 
 
 def rewrite(text: str, path: str) -> str:
-    """`text` with its launches rewritten, after a `#line` directive that names `path` (as diagnostics shall show it)."""
+    """`text` with its launches rewritten, after a `#line` directive that names `path` (as diagnostics shall show it); a byte-order mark goes."""
+    text = text.removeprefix("\ufeff")  # only at the start of a file does a compiler know it
     return f'#line 1 "{_escaped(path)}"\n{_replaced(text, find_launches(text))}'
 
 
@@ -91,7 +92,7 @@ def _before_arguments(tokens: list[Token], close: int) -> int | None:
             nested += 1
         elif text in _OPEN:
             nested -= 1
-        elif nested == 0 and text in "<>":
+        elif nested == 0 and text in "<>" and is_bracket(tokens, index):
             depth += 1 if text == ">" else -1
         if nested < 0 or text in ";{}":
             return None

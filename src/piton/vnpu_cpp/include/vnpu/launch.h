@@ -181,12 +181,14 @@ PITON_API void Relay(void (*)(P...), const L &launch, A... arguments) {
 
 }  // namespace piton
 
+/* `+` and not `&`: it takes a function as well as a pointer to one that is a constant, such as a template parameter. */
+
 /* One line per kernel that the host pass of a single-source file launched. */
 #define PITON_REGISTER_KERNEL(index, ...)                                                                                                           \
     namespace {                                                                                                                                     \
-    [[maybe_unused]] const void *const piton_kernel_##index = ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>::Register(); \
+    [[maybe_unused]] const void *const piton_kernel_##index = ::piton::Launch<::piton::ThisUnit, decltype(+__VA_ARGS__), +__VA_ARGS__>::Register(); \
     }
 
-#define PITON_LAUNCH(...) ::piton::Launch<::piton::ThisUnit, decltype(&__VA_ARGS__), &__VA_ARGS__>
+#define PITON_LAUNCH(...) ::piton::Launch<::piton::ThisUnit, decltype(+__VA_ARGS__), +__VA_ARGS__>
 
 #endif /* PITON_VNPU_LAUNCH_H */
