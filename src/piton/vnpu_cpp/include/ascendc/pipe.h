@@ -29,6 +29,8 @@ struct QueueBuffer {
     AscendC::HardEvent freeEvent = AscendC::HardEvent::MAX;
     AscendC::TEventID enqueId = kNoEventId;
     AscendC::TEventID freeId = kNoEventId;
+    const char *file = nullptr; /* of the InitBuffer that made it */
+    uint32_t line = 0;
 };
 
 /* The id pools, one bit per id and event. */
@@ -240,6 +242,8 @@ PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len,
     buffer.address = static_cast<uint32_t>(end_[space]);
     buffer.bytes = static_cast<uint32_t>(bytes);
     buffer.handle = handles_++;
+    buffer.file = at.file;
+    buffer.line = at.line;
     end_[space] += bytes;
 
     vnpu_record note = piton::MakeNote(VNPU_OP_BUFFER_INIT, at, buffer.handle, static_cast<uint32_t>(position), isQueue);

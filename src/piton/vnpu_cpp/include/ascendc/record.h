@@ -64,24 +64,27 @@ PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0,
     return record;
 }
 
-/* Report a misuse and end the launch. `api` is printed as the place's instruction: src0.addr holds its address. */
-[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0) {
-    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
-    record.scalar = value;
+/* End the launch with the misuse in `record`. `api` is printed as the place's instruction: src0.addr holds its address. */
+[[noreturn]] PITON_API void FaultRecord(vnpu_record record, const char *api) {
     record.src0.addr = reinterpret_cast<uint64_t>(api);
     Submit(record);
     std::abort(); /* the engine never returns from a fault */
+}
+
+/* Report a misuse that needs no more than three figures. */
+[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0) {
+    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
+    record.scalar = value;
+    FaultRecord(record, api);
 }
 
 /* Argument number `index` (from 0) of `api` lies outside [low, high]. */
 [[noreturn]] PITON_API void FaultRange(const char *api, uint32_t index, uint64_t value, int64_t low, int64_t high, Location at) {
     vnpu_record record = MakeNote(VNPU_OP_FAULT, at, VNPU_FAULT_BAD_ARGUMENT, index);
     record.scalar = value;
-    record.src0.addr = reinterpret_cast<uint64_t>(api);
     record.mask[0] = static_cast<uint64_t>(low);
     record.mask[1] = static_cast<uint64_t>(high);
-    Submit(record);
-    std::abort(); /* the engine never returns from a fault */
+    FaultRecord(record, api);
 }
 
 /* Argument number `index` (from 0) of `api` has to lie in [low, high]. */
