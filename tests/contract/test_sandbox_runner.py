@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -234,9 +233,7 @@ def test_a_started_process_can_be_asked_and_killed(runner: SandboxRunner) -> Non
     process = runner.start(job)
     assert process.poll() is None
     assert Path(f"/proc/{process.pid}").exists()
-    started = time.monotonic()
-    assert process.kill().signal == 9
-    assert time.monotonic() - started < 5
+    assert process.kill().signal == 9  # by itself it would have ended with 0
     assert process.kill().signal == 9
 
 

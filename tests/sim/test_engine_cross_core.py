@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from engine_rig import CROSS_SET, CROSS_WAIT, MTE2, MTE3, SOFT_SET, SOFT_WAIT, Record, Rig, S, V, flag, gm, load, record, set_value, store, sync_all, ub
+from engine_rig import AIC, CROSS_SET, CROSS_WAIT, MTE2, MTE3, SOFT_SET, SOFT_WAIT, Record, Rig, S, V, flag, gm, load, record, set_value, store, sync_all, ub
 
 ALL = 7
 STORE, ADD, RESET = range(3)
@@ -109,6 +109,12 @@ def test_a_flag_that_one_core_never_sets_is_a_deadlock_with_the_place_of_the_wai
 
 def test_more_blocks_than_cores_can_not_meet(rig: Rig) -> None:
     assert rig.launch(*[[cross_set(), cross_wait()]] * 5).causes()[0] == "deadlock"
+
+
+def test_cube_blocks_beyond_the_cube_cores_can_not_meet(rig: Rig) -> None:
+    meet = [cross_set(MTE2), cross_wait()]
+    assert rig.launch(meet, meet, core_kind=AIC).causes() == []
+    assert rig.launch(meet, meet, meet, core_kind=AIC).first("deadlock")["numbers"] == {"blocks": 3, "cores": 2}
 
 
 def test_a_counter_holds_15(rig: Rig) -> None:

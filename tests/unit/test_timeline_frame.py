@@ -10,7 +10,7 @@ import pytest
 from piton.core.timeline import Arrow, LaunchTimeline, Operand, Slice, TrafficBin, UbUse
 from piton.targets.vnpu.timeline_frame import MalformedTimelineError, RecordedLaunch, read_timeline
 
-KNOWN = RecordedLaunch("k", 1, 2, 48, 1_800_000_000, "/work/submission")
+KNOWN = RecordedLaunch("k", 1, 2, 48, 1_800_000_000, "/some/submission")
 NONE = 0xFFFFFFFF
 
 
@@ -34,14 +34,15 @@ def block(*, slices: tuple[bytes, ...] = (RUN, LOSS, END), arrow: tuple[int, ...
     return head + many(LOAD, SET) + many(*slices) + many(struct.pack("<IIBBB", *arrow)) + many(struct.pack("<QII", 6, 4096, 512))
 
 
-def frame(*blocks: bytes) -> bytes:
-    names = many(text("DataCopyPad"), text("/work/submission/csrc/k.cpp"), text("SetFlag\n"))
-    return struct.pack("<QQ", 100, 64) + names + many(struct.pack("<7Q", 1, 2, 3, 4, 5, 6, 7)) + many(*blocks)
+def frame(*blocks: bytes, core_kind: int = 1) -> bytes:
+    names = many(text("DataCopyPad"), text("/some/submission/csrc/k.cpp"), text("SetFlag\n"))
+    return struct.pack("<BQQ", core_kind, 100, 64) + names + many(struct.pack("<7Q", 1, 2, 3, 4, 5, 6, 7)) + many(*blocks)
 
 
 def test_a_frame_is_read_field_by_field() -> None:
     timeline = read_timeline(frame(block()), KNOWN)
     assert (timeline.kernel, timeline.number, timeline.launches, timeline.blocks, timeline.cycles) == ("k", 1, 2, 48, 100)
+    assert (timeline.core_kind, read_timeline(frame(core_kind=0), KNOWN).core_kind) == ("AIC", "AIV")
     assert (timeline.bin_cycles, timeline.traffic) == (64, (TrafficBin(1, 2, 3, 4, 5, 6, 7),))
     (track,) = timeline.tracks
     assert (track.block, track.begin, track.end, track.gap, track.total, track.left_out) == (3, 5, 100, (20, 30), 12, 10)
@@ -71,7 +72,8 @@ def test_a_frame_is_read_field_by_field() -> None:
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 2, 4, 0, 0, NONE, 0, 0, 0)))),
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 0, 7, 0, 0, NONE, 0, 0, 0)))),
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 0, 4, 3, 15, NONE, 0, 0, 0)))),
-        struct.pack("<QQI", 100, 64, NONE),
+        frame(block(), core_kind=2),
+        struct.pack("<BQQI", 0, 100, 64, NONE),
         b"",
     ],
 )

@@ -30,7 +30,7 @@ app.add_typer(suite_app, name="suite")
 
 @app.command("eval")
 def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
-    submission: Annotated[str, typer.Argument(help="Folder of the submission (direct-launch layout).")],
+    submission: Annotated[str, typer.Argument(help="Folder of the submission, or a single .asc or .cpp file.")],
     suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)] = "piton",
     target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.", autocompletion=complete_target)] = "ascend910b2-sim",
     op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
@@ -91,7 +91,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
 def run_command(  # noqa: PLR0913 - one parameter per option of the command
     program: Annotated[str, typer.Argument(help="Source file with main(), such as add.asc.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the program, after --.")] = None,
-    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.")] = "ascend910b2-sim",
+    target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.", autocompletion=complete_target)] = "ascend910b2-sim",
     out: Annotated[str, typer.Option(help="Folder that the files it writes are brought to.")] = "",
     define: Annotated[list[str] | None, typer.Option("--define", "-D", help="A macro, NAME or NAME=VALUE; may be repeated.")] = None,
     source: Annotated[list[str] | None, typer.Option(help="A further source to compile and link with it; may be repeated.")] = None,

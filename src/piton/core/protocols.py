@@ -38,7 +38,7 @@ class Limits:
     flood_bytes: int = 64 << 20
     """A job that prints more than this on one stream is ended."""
     may_start_processes: bool = True
-    """False: only threads; forking or starting a program ends the job with SIGSYS, where the machine can enforce it."""
+    """False: threads only; making a further process ends the job with SIGSYS, where the machine can enforce it. A program may still replace itself (execve)."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from piton.targets.vnpu.session import SessionPlan, VnpuSession
 DEVICE_MEMORY_BYTES = 60 << 30
 """What a submission can allocate of the 64 GiB of HBM that a 910B has; the rest of the arena is guard space."""
 
-_PROCESS_LIMITS = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256, may_start_processes=False)
+PROCESS_LIMITS = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256, may_start_processes=False)
 """Of each process of a session, which serves many cases; single cases are bounded by their deadline and budget."""
 
 
@@ -64,7 +64,7 @@ class VnpuDevice:
             device_memory_bytes=DEVICE_MEMORY_BYTES,
             auto_sync=submission.manifest.auto_sync,
             submission_root=submission.root,
-            limits=_PROCESS_LIMITS,
+            limits=PROCESS_LIMITS,
             host_module=build.artifacts["host"],
         )
         return VnpuSession(plan, runner)

@@ -17,7 +17,7 @@ from piton.core.hardware import Hardware
 from piton.core.program import ProgramCall, ProgramExecution
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, outcome
-from piton.targets.vnpu.device import DEVICE_MEMORY_BYTES, platform_figures
+from piton.targets.vnpu.device import DEVICE_MEMORY_BYTES, PROCESS_LIMITS, platform_figures
 from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import CONSEQUENCES, findings_of, how_the_device_ended
 from piton.targets.vnpu.host_end import after_the_deadline, how_the_program_ended, read_last_words
@@ -84,8 +84,8 @@ class _ProgramRun:
             return replace(execution, printed=ended.stdout)
 
     def _open_device(self, channel: socket.socket) -> DeviceProcess:
-        limits = Limits(cpu_s=6 * 3600, memory_bytes=16 << 30, processes=256)
-        device = DeviceProcess(DeviceProgram(self._plan.device_executable, self._plan.device_library, self._arena.fd, channel, limits), self._runner)
+        program = DeviceProgram(self._plan.device_executable, self._plan.device_library, self._arena.fd, channel, PROCESS_LIMITS)
+        device = DeviceProcess(program, self._runner)
         try:
             device.configure(
                 auto_sync=self._call.is_auto_sync,

@@ -31,6 +31,8 @@ _SPACES = ("", "GM", "UB", "L1", "L0A", "L0B", "L0C", "BT", "FB")
 _DTYPES = ("", "float16", "bfloat16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float64", "int4", "bool")
 _KINDS: tuple[InstructionKind, ...] = get_args(InstructionKind)
 _SLICE_KINDS: tuple[SliceKind, ...] = get_args(SliceKind)
+_CORE_KINDS = ("AIV", "AIC")
+"""enum vnpu_core_kind (vnpu/abi.h); no launch has both kinds."""
 _PIPE_NAMES = (*(pipe.upper() for pipe in PIPES), "ALL")
 _NONE = 0xFFFFFFFF
 _AUTO_SYNC, _L2_BYPASS = 1, 2
@@ -40,7 +42,7 @@ _QUEUE = 8
 _MAX_TEXT = 300
 
 _COUNT = struct.Struct("<I")
-_HEAD = struct.Struct("<QQ")
+_HEAD = struct.Struct("<BQQ")
 _BIN = struct.Struct("<7Q")
 _BLOCK = struct.Struct("<I6Q")
 _ENTRY = struct.Struct("<7BHH6IQQBBQQBBQQBBQQ")
@@ -116,7 +118,7 @@ def read_timeline(data: bytes, launch: RecordedLaunch) -> LaunchTimeline:
 
 
 def _read(reader: _Reader, launch: RecordedLaunch) -> LaunchTimeline:
-    cycles, bin_cycles = reader.one(_HEAD)
+    core_kind, cycles, bin_cycles = reader.one(_HEAD)
     (count,) = reader.one(_COUNT)
     names = tuple(reader.text() for _ in range(count))
     texts = _Texts(names, tuple(relative(name, launch.root) for name in names))
@@ -128,7 +130,7 @@ def _read(reader: _Reader, launch: RecordedLaunch) -> LaunchTimeline:
         kernel=launch.kernel,
         number=launch.number,
         launches=launch.launches,
-        core_kind="AIV",  # the engine refuses to launch anything else
+        core_kind=_CORE_KINDS[core_kind],
         blocks=launch.blocks,
         cycles=cycles,
         clock_hz=launch.clock_hz,

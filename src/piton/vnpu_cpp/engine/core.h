@@ -62,6 +62,8 @@ struct Launch {
     IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
     std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
     std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
+
+    uint32_t cores() const { return core_kind == VNPU_CORE_AIC ? limits.cores_aic : limits.cores_aiv; }  // that run blocks at the same time
 };
 
 // The vector mask register and its mode.

@@ -1,4 +1,4 @@
-/* CrossCoreSetFlag and CrossCoreWaitFlag among vector cores, and flags in global memory. */
+/* CrossCoreSetFlag and CrossCoreWaitFlag among the cores of a launch, which are of one kind, and flags in global memory. */
 #include "cross_core.h"
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kAllCores = 0;     // mode: the other two need cube cores
+constexpr uint32_t kAllCores = 0;     // mode: the other two are for kernels that use both kinds of core
 constexpr uint32_t kFlagBytes = 32;   // of a flag in global memory
 constexpr uint32_t kIsCounted = 1;    // p[0] of SOFT_SET: add to the value
 constexpr uint32_t kIsConsuming = 1;  // p[0] of SOFT_WAIT: the value exactly, and back to 0
@@ -30,11 +30,11 @@ TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, 
 // Surplus blocks start when others have ended, so that they can't meet.
 void require_all_running(Core &core, const vnpu_record &record) {
     const Launch &launch = core.launch;
-    if (launch.blocks <= launch.limits.cores_aiv) return;
+    if (launch.blocks <= launch.cores()) return;
     core.fail(record, "deadlock",
-              api_name(place_of(record)) + " in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
+              api_name(place_of(record)) + " in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.cores()) +
                   " cores: blocks that have not started can't arrive, so all wait for ever",
-              {{"blocks", launch.blocks}, {"cores", launch.limits.cores_aiv}});
+              {{"blocks", launch.blocks}, {"cores", launch.cores()}});
 }
 
 // Own work that `pipe` knows to be complete, and what this core has learnt of the others.
@@ -107,7 +107,8 @@ void cross_set(Core &core, const vnpu_record &record) {
     const uint32_t pipe = record.p[1], id = record.p[2] % kCrossFlags;
     if (record.p[0] != kAllCores)
         core.fail(record, "unsupported_api",
-                  "CrossCoreSetFlag in mode " + std::to_string(record.p[0]) + " needs cube cores, which the virtual NPU does not have; mode 0 is supported",
+                  "CrossCoreSetFlag in mode " + std::to_string(record.p[0]) +
+                      " needs cube and vector cores in one kernel, which the virtual NPU does not run; mode 0 is supported",
                   {{"mode", record.p[0]}});
     if (pipe == VNPU_PIPE_S || pipe >= VNPU_PIPE_COUNT)
         core.fail(record, "bad_parameter", "CrossCoreSetFlag takes one of the pipes V, MTE1, MTE2, MTE3, M and FIX", {{"pipe", pipe}});

@@ -62,7 +62,7 @@ bool is_launchable(Launch &launch) {
 }  // namespace
 
 void note_surplus_blocks(Launch &launch) {
-    const uint32_t cores = launch.core_kind == VNPU_CORE_AIC ? launch.limits.cores_aic : launch.limits.cores_aiv;
+    const uint32_t cores = launch.cores();
     if (launch.blocks > cores)
         launch.reporter.finding(Place{}, -1, "surplus_blocks",
                                 std::to_string(launch.blocks) + " blocks on " + std::to_string(cores) + " cores: they run in waves",

@@ -110,6 +110,7 @@ struct TrafficBin {
 };
 
 struct LaunchTimeline {
+    uint32_t core_kind = VNPU_CORE_AIV;
     uint64_t cycles = 0;
     std::vector<BlockTimeline> blocks;
     uint64_t bin_cycles = 0;

@@ -110,7 +110,7 @@ std::string timeline_frame(const LaunchTimeline &timeline) {
     wire::Writer blocks;
     put_list(blocks, timeline.blocks, [&](const BlockTimeline &block) { put_block(blocks, block, strings); });
     wire::Writer out;
-    out.put(timeline.cycles).put(timeline.bin_cycles);
+    out.put(static_cast<uint8_t>(timeline.core_kind)).put(timeline.cycles).put(timeline.bin_cycles);
     put_list(out, strings.all(), [&](const std::string &text) { out.text(text); });
     put_list(out, timeline.traffic, [&](const TrafficBin &bin) { put_bin(out, bin); });
     return out.body() + blocks.body();

@@ -90,8 +90,11 @@ public:
         timing_.cycles = std::max(last_end_, chip_.launch_minimum);
         timing_.kernel_cycles = last_end_ - std::min(last_end_, chip_.launch_base);
         add_time_outside_blocks();
-        if (timeline_) timeline_->cycles = timing_.cycles;
-        if (timeline_) traffic_.move_into(*timeline_);
+        if (timeline_) {
+            timeline_->core_kind = trace_.core_kind;
+            timeline_->cycles = timing_.cycles;
+            traffic_.move_into(*timeline_);
+        }
         return timing_;
     }
 

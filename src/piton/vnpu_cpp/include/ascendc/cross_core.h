@@ -4,7 +4,7 @@
  * Problem: some of these are one instruction, others poll flags that lie in global memory.
  * Approach: flags in global memory are records of their own ("soft" flags): the engine writes the flag, lets other cores run while one waits, and orders what
  * came before the write before what comes after the wait. Where a flag lies is documented for IBSet only; the others use 32 bytes per block.
- * Limits: vector cores only: mode 0 of CrossCoreSetFlag, and SyncAll among them. The workspace in the unified buffer is not touched.
+ * Limits: mode 0 of CrossCoreSetFlag, since a launch has one kind of core; SyncAll among vector cores. The workspace in the unified buffer is not touched.
  */
 #ifndef PITON_ASCENDC_CROSS_CORE_H
 #define PITON_ASCENDC_CROSS_CORE_H
@@ -86,8 +86,9 @@ PITON_API void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTens
 
 template <uint8_t modeId, pipe_t pipe>
 PITON_API void CrossCoreSetFlag(uint16_t flagId, piton::Location at = piton::Location()) {
-    static_assert(modeId == 0,
-                  "CrossCoreSetFlag in modes 1 and 2 needs cube cores, which the virtual NPU does not have yet; mode 0 synchronises all vector cores");
+    static_assert(
+        modeId == 0,
+        "CrossCoreSetFlag in modes 1 and 2 needs cube and vector cores in one kernel, which the virtual NPU does not run; mode 0 joins all cores of a launch");
     static_assert(pipe != PIPE_S && pipe != PIPE_ALL, "CrossCoreSetFlag takes PIPE_V, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M or PIPE_FIX");
     vnpu_record record = piton::MakeNote(VNPU_OP_CROSS_SET, at, modeId, piton::ToPipe(pipe), flagId);
     record.pipe = piton::ToPipe(pipe);
