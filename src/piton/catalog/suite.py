@@ -44,7 +44,7 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     """
     root = _resolve(path_or_name)
     described = (root / "suite.yaml").is_file()
-    name, version = _describe(root) if described else _foreign_identity(root)
+    name, version = _describe(root) if described else foreign_identity(root)
     members = tuple(_member(place, is_strict=described) for place in _places(root))
     _refuse_repeats(members, root)
     return Suite(name=name, version=version, root=str(root), is_foreign=not root.is_relative_to(SUITES_ROOT.resolve()), members=members)
@@ -84,7 +84,7 @@ def _describe(root: Path) -> tuple[str, str]:
     return form.name, form.version
 
 
-def _foreign_identity(root: Path) -> tuple[str, str]:
+def foreign_identity(root: Path) -> tuple[str, str]:
     """Name and version of a folder that says neither: its own name (or its parent's for `tasks`), and metadata/VERSION."""
     name = root.parent.name if root.name == "tasks" else root.name
     file = root / "metadata" / "VERSION"
