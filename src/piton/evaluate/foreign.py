@@ -80,10 +80,11 @@ def _describe_suite(found: Found, request: SuiteRequest, progress: Progress) -> 
     members: list[SuiteOperator] = []
     with _Describer(root, request.budget, progress) as describer:
         for number, task in enumerate(wanted, 1):
-            try:
-                members.append(describer.member(task, f"{number} of {len(wanted)}"))
-            except (EvaluatorError, FormatError) as error:
-                left_out[task.name] = str(error)
+            made = describer.try_member(task, f"{number} of {len(wanted)}")
+            if isinstance(made, SuiteOperator):
+                members.append(made)
+            else:
+                left_out[task.name] = made
     if not members:
         name, reason = next((name, text) for name, text in left_out.items() if text)
         raise UsageError(f"no task of {found.name} can become an operator", found=f"{len(wanted)} tasks; the first, {name}: {reason}", where=found.root)
@@ -117,6 +118,13 @@ class _Describer:
     def __exit__(self, *_: object) -> None:
         if self._runner is not None:
             self._runner.close()
+
+    def try_member(self, task: ForeignTask, count: str) -> SuiteOperator | str:
+        """The task as an operator, or why it can't become one."""
+        try:
+            return self.member(task, count)
+        except (EvaluatorError, FormatError) as error:
+            return str(error)
 
     def member(self, task: ForeignTask, count: str) -> SuiteOperator:
         """The task as an operator. Raises EvaluatorError when it can't become one."""

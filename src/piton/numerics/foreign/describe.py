@@ -69,8 +69,8 @@ def describe(task: ForeignTask, folder: Path, budget: SizeBudget) -> TaskFacts:
 
 def _probe_all(code: ForeignCode, budget: SizeBudget) -> tuple[list[Probe], tuple[ScaledSize, ...], tuple[str, ...]]:
     if code.form is TaskForm.MODULE:
-        found, scaled = _fitting(code, budget)
-        return [found], scaled, ()
+        fitting, scaled = _fitting(code, budget)
+        return [fitting], scaled, ()
     probes: list[Probe] = []
     failed: list[str] = []
     for case_id in code.case_ids()[:MAX_CASES]:
@@ -228,7 +228,7 @@ def _operator(task: ForeignTask, kinds: dict[str, str], plan: TaskPlan, probes: 
         title=task.title,
         level=task.level,
         category=task.category,
-        schema_text=_schema(task.name, kinds, inputs, named),
+        schema_text=_schema(task.name, _types(kinds, probes), inputs, named),
         inputs=tuple(inputs),
         outputs=tuple(named),
         attributes=tuple(attributes),
@@ -259,10 +259,17 @@ def _dtypes(forms: Sequence[Form]) -> tuple[DType, ...]:
     return tuple(dtype for dtype in found if dtype is not None)
 
 
-def _schema(name: str, kinds: dict[str, str], inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> str:
+def _types(kinds: dict[str, str], probes: Sequence[Probe]) -> dict[str, str]:
+    """Arguments of forward with their types in a schema; None where nothing is ever given, `?` where some case gives nothing."""
+    absent = {name for name in kinds if any(item.arguments.get(name) is None for item in probes)}
+    typed = {name: _SCHEMA_TYPES.get(kind, "") for name, kind in kinds.items() if kind != NOTHING}  # type: ignore[call-overload]  # other kinds are tensors
+    return {name: f"{text}?" if text and name in absent else text for name, text in typed.items()}
+
+
+def _schema(name: str, types: dict[str, str], inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> str:
     specs = {spec.name: spec for spec in inputs}
-    parts = [_tensor_text(specs[key]) if key in specs else f"{_SCHEMA_TYPES[kind]}? {key}" for key, kind in kinds.items() if kind != NOTHING]  # type: ignore[index]
-    parts += [_tensor_text(spec) for spec in inputs if spec.name not in kinds]
+    parts = [_tensor_text(specs[key]) if key in specs else f"{text} {key}" for key, text in types.items()]
+    parts += [_tensor_text(spec) for spec in inputs if spec.name not in types]
     results = ", ".join(f"Tensor{'[]' if spec.is_list else ''} {spec.name}" for spec in outputs)
     return f"{name}({', '.join(parts)}) -> {results if len(outputs) == 1 else f'({results})'}"
 
