@@ -7,7 +7,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,14 +31,15 @@ def module_sizes(source: str) -> dict[tuple[str, ...], int]:
 
     `N = 2048 * 2` is a size, and so is `height = width = 64` (one size with two names); a name that is assigned twice, or computed from others, is none.
     """
-    found: dict[tuple[str, ...], int] = {}
-    for statement in ast.parse(source).body:
-        for names, value in _assigned(statement):
-            number = _number(value)
-            if number is not None and number > 0:
-                found[names] = number
-    counts = [name for names in found for name in names]
-    return {names: value for names, value in found.items() if all(counts.count(name) == 1 for name in names)}
+    body = ast.parse(source).body
+    stored = [item.id for statement in body for item in _own_nodes(statement) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
+    numbers = [(names, _number(value)) for statement in body for names, value in _assigned(statement)]
+    return {names: value for names, value in numbers if value is not None and value > 0 and all(stored.count(name) == 1 for name in names)}
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The statement's nodes, unless it opens a scope of its own."""
+    return iter(()) if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else ast.walk(statement)
 
 
 def _assigned(statement: ast.stmt) -> list[tuple[tuple[str, ...], ast.expr]]:
