@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ class Model(nn.Module):
 
 
 rows = 64
-columns = 512
+columns = 4096
 
 
 def get_inputs():
@@ -43,7 +42,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "1_Grow.py").write_text(TASK)
     (folder / "2_Broken.py").write_text(TASK.replace("torch.exp(x)", "torch.nothing(x)"))
     (folder / "3_Escape.py").write_text(ESCAPE.format(path=str(root / "escaped")))
-    submission = make_submission(root / "submission", operators=())
+    submission = root / "submission"
+    submission.mkdir()
+    make_submission(submission, operators=())
     for part in ("op_kernel", "op_plugin"):
         place = submission / "csrc" / "ops" / "level1_1_grow" / part
         place.mkdir(parents=True)
@@ -73,8 +74,8 @@ def test_a_trusted_task_is_evaluated_and_scaled_sizes_are_among_the_findings(wor
     report = json.loads(done.stdout)
     case = report["operators"][0]["cases"][0]
     assert case["outcome"]["verdict"] == "passed"
-    assert case["case"]["inputs"][0]["shape"] == [64, 256]
-    assert any("columns from 512 to 256" in finding["message"] for finding in report["findings"])
+    assert case["case"]["inputs"][0]["shape"] == [64, 2048]
+    assert any("columns from 4096 to 2048" in finding["message"] for finding in report["findings"])
     assert report["is_complete"] is False
 
 
@@ -87,18 +88,13 @@ def test_what_is_wrong_with_the_golden_fails_the_submission_not(world: Path) -> 
     assert json.loads(done.stdout)["operators"][0]["cases"][0]["outcome"]["verdict"] == "wrong_value"
 
 
-def test_check_runs_what_it_can_and_lists_the_rest_with_reasons(world: Path) -> None:
+def test_check_runs_what_it_can_in_a_sandbox_and_lists_the_rest_with_reasons(world: Path) -> None:
     done = piton(world, "suite", "check", "bench", "--trust", "--json")
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)
     assert [(case["operator"], case["is_run"], case["outcome"]["verdict"]) for case in found["cases"]] == [("level1_1_grow", True, "passed")]
     assert set(found["left_out"]) == {"level1_2_broken", "level1_3_escape"}
     assert "no attribute 'nothing'" in found["left_out"]["level1_2_broken"]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="without root there may be no other user to run as")
-def test_a_task_can_not_write_outside_its_sandbox(world: Path) -> None:
-    piton(world, "suite", "show", "bench", "level1_3_escape", "--trust")
     assert not (world / "escaped").exists()
 
 

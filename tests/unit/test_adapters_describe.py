@@ -15,7 +15,7 @@ from piton.catalog.adapters import find_suite
 from piton.catalog.adapters.artifacts import copy_task, read_member, write_facts
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
-from piton.core.foreign import ScaledSize, SizeBudget, TaskFacts
+from piton.core.foreign import SizeBudget, TaskFacts
 from piton.core.suite import SuiteOperator
 from piton.numerics.foreign.describe import describe
 from piton.numerics.foreign.modules import module_sizes, names_used
@@ -108,15 +108,24 @@ def test_the_same_dtype_run_stays_in_float32(tmp_path: Path) -> None:
     assert not np.any(outputs(member, inputs, precision="native")[0])
 
 
-def test_inputs_are_scaled_before_the_model_and_only_while_the_task_still_runs(tmp_path: Path) -> None:
-    """depth is the largest; once it is as small as rows they take turns, but below 16 rows the task fails. width makes the model, unused nothing."""
-    budget = SizeBudget(memory_bytes=12 << 20, work=1e12)
-    facts, member = described(write_kernelbench(tmp_path, **{"3_Scaled": SCALED}), "level1_3_scaled", budget)
-    assert facts.plan.scaled == (ScaledSize(names=("depth",), before=4096, after=16), ScaledSize(names=("rows",), before=64, after=16))
-    assert member.cases[0].inputs[0].shape == (16, 16, 512)
+def test_the_largest_size_is_halved_until_the_task_fits_and_that_is_said(tmp_path: Path) -> None:
+    """depth goes down to width, both to rows, then all three take turns; `unused` is larger than any and touches nothing."""
+    facts, member = described(write_kernelbench(tmp_path, **{"3_Scaled": SCALED}), "level1_3_scaled", SizeBudget(memory_bytes=12 << 20))
+    after = {item.names[0]: item.after for item in facts.plan.scaled}
+    assert after == {"depth": 64, "width": 64, "rows": 32}
+    assert member.cases[0].inputs[0].shape == (32, 64, 64)
     assert "sizes were scaled" in member.remarks[0]
-    assert member.cases[0].note == "depth 4096 scaled to 16, rows 64 scaled to 16"
-    assert outputs(member, drawn(member))[0].shape == (1, 16, 512)
+    assert member.cases[0].note == "depth 4096 scaled to 64, width 512 scaled to 64, rows 64 scaled to 32"
+    assert outputs(member, drawn(member))[0].shape == (2, 64, 64)
+
+
+def test_a_size_without_which_the_task_fails_is_not_halved(tmp_path: Path) -> None:
+    """With 32 rows the reshape fails, so the others have to give."""
+    text = SCALED.replace("rows // 16, 16", "rows // 64, 64")
+    facts, _ = described(write_kernelbench(tmp_path, **{"3_Scaled": text}), "level1_3_scaled", SizeBudget(memory_bytes=2 << 20))
+    after = {item.names[0]: item.after for item in facts.plan.scaled}
+    assert set(after) == {"depth", "width"}
+    assert max(after.values()) < 64
 
 
 def test_a_task_without_sizes_to_halve_is_refused(tmp_path: Path) -> None:

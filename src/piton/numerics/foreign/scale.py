@@ -1,10 +1,11 @@
 """The rule that makes a task fit: halve module-level sizes, the largest first, until the estimated memory and work are within the budget.
 
 1. Candidates are the whole numbers that the module gives to names (`modules.module_sizes`) and that its input functions read.
-2. Those that only `get_inputs` reads (batch, rows, height) go first; those the model is built from only when no candidate of the first kind helps.
-3. Among them the one with the largest value is halved (rounded down); equal ones in the order of the file. It stays halved when the task still runs, has the
-   same arguments and results with the same ranks, and is nearer to the budget by a tenth at least; otherwise it is out for good.
-4. Nothing is halved below 2.
+2. The one with the largest value is halved (rounded down); equal ones in the order of the file. It stays halved when the task still runs, has the same
+   arguments and results with the same ranks, and is nearer to the budget by a tenth at least; otherwise it is out for good.
+3. Nothing is halved below 2.
+
+Taking the largest keeps the proportions of a task: halving the batch alone would end with batch normalisation over two samples.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Search:
     """The state of one search for sizes that fit."""
 
     original: dict[Names, int]
-    groups: list[list[Names]]
-    """Candidates by kind: those only the inputs depend on, then the others."""
+    candidates: list[Names]
+    """Sizes that may still be halved, in the order of the file."""
     sizes: dict[Names, int] = field(default_factory=dict)
     """Values that replaced the original ones."""
 
@@ -47,15 +48,12 @@ class Search:
 
     def candidate(self) -> Names | None:
         """The next size to halve, or None."""
-        for group in self.groups:
-            able = [names for names in group if self.now(names) // 2 >= _LEAST]
-            if able:
-                return max(able, key=self.now)
-        return None
+        able = [names for names in self.candidates if self.now(names) // 2 >= _LEAST]
+        return max(able, key=self.now) if able else None
 
     def drop(self, names: Names) -> None:
         """Never try this size again."""
-        self.groups = [[item for item in group if item != names] for group in self.groups]
+        self.candidates = [item for item in self.candidates if item != names]
 
     def overrides(self, changed: dict[Names, int]) -> dict[str, int]:
         """Sizes by name."""
@@ -81,10 +79,8 @@ def scale(source: str, first: Probe | None, budget: SizeBudget, try_sizes: Try) 
 def start(source: str) -> Search:
     """Candidates of the module in the order of the file."""
     original = module_sizes(source)
-    by_inputs, by_model = names_used(source, "get_inputs"), names_used(source, "get_init_inputs")
-    inputs = [names for names in original if by_inputs & set(names) and not by_model & set(names)]
-    others = [names for names in original if by_model & set(names)]
-    return Search(original, [inputs, others])
+    used = names_used(source, "get_inputs") | names_used(source, "get_init_inputs")
+    return Search(original, [names for names in original if used & set(names)])
 
 
 def _halve(search: Search, names: Names, state: tuple[Probe | None, SizeBudget], try_sizes: Try) -> Probe | None:
