@@ -134,7 +134,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
 
 
 @app.command("new")
-def new_command(
+def new_command(  # noqa: PLR0913 - one parameter per option of the command
     operator: Annotated[str, typer.Argument(help="Operator to implement, such as softmax.", autocompletion=complete_operator)],
     out: Annotated[str, typer.Option(help="Folder to write, which must not exist; by default one named like the operator.")] = "",
     suite: Annotated[
@@ -143,11 +143,13 @@ def new_command(
     package: Annotated[str, typer.Option(help="Name of the Python package and of the torch.ops namespace.")] = "cann_bench",
     suite_format: SuiteFormatOption = "",
     trust: TrustOption = False,
+    op_layout: Annotated[str, typer.Option(help="folders (kernel, launcher, binding apart), or single (one .asc file).")] = "folders",
 ) -> None:
     """Write a submission to start from: a plain kernel with tiling, its torch binding and package."""
     from piton.cli.new import NewOptions, start_submission
 
-    raise typer.Exit(start_submission(NewOptions(operator=operator, out=out, suite=suite, package=package, suite_format=suite_format, is_trusted=trust)))
+    options = NewOptions(operator=operator, out=out, suite=suite, package=package, layout=op_layout, suite_format=suite_format, is_trusted=trust)
+    raise typer.Exit(start_submission(options))
 
 
 @app.command("report")

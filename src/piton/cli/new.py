@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from piton.catalog.scaffold import Kind, Scaffold, write_scaffold
+from piton.catalog.scaffold import Kind, Layout, Scaffold, write_scaffold
 from piton.catalog.suite import DEFAULT_SUITE
 from piton.cli.evaluation import cache_dir
 from piton.core.errors import UsageError
@@ -28,6 +28,7 @@ class NewOptions:
     out: str
     suite: str
     package: str
+    layout: str
     suite_format: str
     is_trusted: bool
 
@@ -36,13 +37,19 @@ def start_submission(options: NewOptions) -> int:
     """Write the folder and print what it holds and what to do next; the exit status."""
     operator, is_foreign = _find(options)
     suite = "" if options.suite == DEFAULT_SUITE else f" --suite {shlex.quote(options.suite)}{' --trust' if is_foreign else ''}"
-    made = write_scaffold(operator, options.out or operator.name, options.package, suite)
+    made = write_scaffold(operator, options.out or operator.name, options.package, suite, _layout(options.layout))
     console = Console(highlight=False)
     console.print(f"{made.folder}: {operator.name}, {_describe(made)}", soft_wrap=True, markup=False)
     for path in made.files:
         console.print(f"  {path}", soft_wrap=True, markup=False)
     console.print(f"next: piton eval {shlex.quote(str(made.folder))}{suite} --op {operator.name}", soft_wrap=True, markup=False)
     return 0
+
+
+def _layout(name: str) -> Layout:
+    if name not in [item.value for item in Layout]:
+        raise UsageError(f"there is no layout {name!r}", expected=" or ".join(item.value for item in Layout), action="check --op-layout")
+    return Layout(name)
 
 
 def _find(options: NewOptions) -> tuple[Operator, bool]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from piton.cli.evaluation import cache_dir
-from piton.cli.printing import amount, print_json, safe
+from piton.cli.printing import amount, open_console, print_json, safe
 from piton.cli.suites import SuiteOptions
 from piton.core.suite import Suite
 from piton.core.verdict import Verdict
 from piton.evaluate.admit import check_trust
 from piton.evaluate.foreign import open_suite
 from piton.evaluate.suite_check import CaseCheck, check_cases
+from piton.report.fit import Column, Listing
 
 _ALL_USABLE, _SOME_NOT = 0, 1
 
@@ -43,7 +43,7 @@ def check_suite(options: CheckOptions) -> int:
     if options.prints_json:
         print_json({"suite": suite.name, "suite_version": suite.version, "cases": checks, "left_out": failed})
     else:
-        _print(Console(), checks, failed)
+        _print(open_console(), checks, failed)
     is_usable = not failed and all(check.is_run and check.outcome.verdict is Verdict.PASSED for check in checks)
     return _ALL_USABLE if is_usable else _SOME_NOT
 
@@ -68,13 +68,15 @@ def _result(check: CaseCheck) -> str:
 
 
 def _print(console: Console, checks: Sequence[CaseCheck], failed: dict[str, str]) -> None:
-    table = Table("operator", "case", "bytes", "s", "result", "remarks", box=SIMPLE_HEAD, pad_edge=False)
+    rows: list[tuple[str | Text, ...]] = []
     for check in checks:
         remarks = "\n".join(text.removeprefix(f"{check.operator}: ") for text in check.remarks)
-        table.add_row(safe(check.operator), safe(check.case), amount(check.golden_bytes, "B"), f"{check.seconds:.1f}", safe(_result(check)), safe(remarks))
+        figures = (amount(check.golden_bytes, "B"), f"{check.seconds:.1f}")
+        rows.append((safe(check.operator), safe(check.case), *figures, safe(_result(check)), safe(remarks)))
     for name, reason in failed.items():
-        table.add_row(safe(name), "-", "", "", safe(f"can't become an operator: {reason}"), "")
-    console.print(table)
+        rows.append((safe(name), "-", "", "", safe(f"can't become an operator: {reason}"), ""))
+    numbers = (Column("bytes", is_right=True, wraps=False, leaves=2), Column("s", is_right=True, wraps=False, leaves=1))
+    console.print(Listing((Column("operator"), Column("case"), *numbers, Column("result"), Column("remarks")), rows))
     usable = sum(check.is_run and check.outcome.verdict is Verdict.PASSED for check in checks)
     run = sum(check.is_run for check in checks)
     console.print(safe(f"{usable} of {len(checks)} cases can be used, {run} run, {len(failed)} tasks can't become operators"))
