@@ -471,3 +471,16 @@ def test_wrong_metadata_is_refused(tmp_path: Path, content: object, message: str
     with pytest.raises(FormatError) as caught:
         load_metadata(tmp_path, "ascend910b2")
     assert any(part in str(caught.value) for part in message.split("|"))
+
+
+def test_one_operator_that_can_not_be_read_does_not_cost_a_published_set(tmp_path: Path) -> None:
+    write_operator(tmp_path)
+    write_operator(tmp_path, folder="level1/odd", proto="operator: {}\n")
+    suite = load_suite(tmp_path)
+    assert [member.operator.name for member in suite.members] == ["add_scaled"]
+    assert "odd" in suite.left_out["odd"]
+
+
+def test_a_number_that_repeats_a_size_is_no_attribute_where_the_golden_does_not_take_it(tmp_path: Path) -> None:
+    write_operator(tmp_path, csv=None, yaml=yaml_case(attrs={"axes": [0], "rows": 2}))
+    assert "rows" not in load_suite(tmp_path).members[0].cases[0].attributes

@@ -6,10 +6,12 @@ after reading, notes aside, and a difference is an error, since nobody could tel
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -226,8 +228,30 @@ def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, Att
     for name, value in given.items():
         if name in tensors and value is None:
             continue  # a published spelling of "this optional tensor is left out"
+        if not is_strict and _repeats_a_form(row, value) and name not in golden_arguments(operator.golden_path, operator.name):
+            continue  # bench_lab repeats sizes and dtypes there for people; nothing could take the value
         row.refuse(f"unknown attribute {name!r}", expected=", ".join(made) or "no attributes", found=value)
     return made
+
+
+def _repeats_a_form(row: _Row, value: object) -> bool:
+    """True for a number that is a size of one of the inputs, or the name of their dtype: a note for people rather than an attribute."""
+    return (isinstance(value, int) and value in _flat(row.form.input_shape)) or (isinstance(value, str) and value in _flat(row.form.dtype))
+
+
+def _flat(value: object) -> list[object]:
+    return [item for part in value for item in _flat(part)] if isinstance(value, list) else [value]
+
+
+@lru_cache(maxsize=256)
+def golden_arguments(path: str, operator: str) -> frozenset[str]:
+    """Names of the arguments of the golden and of `get_input` in golden.py, found without running it; empty when it can't be parsed."""
+    try:
+        tree = ast.parse(read_text(Path(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in (operator, "get_input")]
+    return frozenset(item.arg for node in functions for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 
 
 def _has_default(spec: AttrSpec) -> bool:

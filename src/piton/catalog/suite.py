@@ -40,14 +40,15 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
 
     A folder may be a suite with suite.yaml, a checkout with `tasks/`, a folder of `level<n>/<operator>`, one level, or one operator. The name of one of our
     suites goes before a folder of that name (`./piton` is the folder). Raises UsageError when there is nothing there, FormatError with file and line for a
-    file of another form.
+    file of another form; of several operators without suite.yaml those that can't be read are in `Suite.left_out` instead, unless none is left.
     """
     root = _resolve(path_or_name)
     described = (root / "suite.yaml").is_file()
-    name, version = _describe(root) if described else _foreign_identity(root)
-    members = tuple(_member(place, is_strict=described) for place in _places(root))
+    name, version = _describe(root) if described else foreign_identity(root)
+    members, left_out = _members(_places(root), is_strict=described)
     _refuse_repeats(members, root)
-    return Suite(name=name, version=version, root=str(root), is_foreign=not root.is_relative_to(SUITES_ROOT.resolve()), members=members)
+    is_foreign = not root.is_relative_to(SUITES_ROOT.resolve())
+    return Suite(name=name, version=version, root=str(root), is_foreign=is_foreign, members=members, left_out=left_out)
 
 
 def suite_names() -> tuple[str, ...]:
@@ -84,7 +85,7 @@ def _describe(root: Path) -> tuple[str, str]:
     return form.name, form.version
 
 
-def _foreign_identity(root: Path) -> tuple[str, str]:
+def foreign_identity(root: Path) -> tuple[str, str]:
     """Name and version of a folder that says neither: its own name (or its parent's for `tasks`), and metadata/VERSION."""
     name = root.parent.name if root.name == "tasks" else root.name
     file = root / "metadata" / "VERSION"
@@ -108,6 +109,28 @@ def _places(root: Path) -> list[_Place]:
 def _level(folder: Path) -> int | None:
     match = _LEVEL.fullmatch(folder.name)
     return int(match[1]) if match else None
+
+
+def _members(places: list[_Place], *, is_strict: bool) -> tuple[tuple[SuiteOperator, ...], dict[str, str]]:
+    """The operators, and why others of a published set can't be read: one odd file does not cost the rest. Raises FormatError when none is left."""
+    members: list[SuiteOperator] = []
+    failed: dict[str, FormatError] = {}
+    for place in places:
+        made = _try_member(place, is_strict=is_strict)
+        if isinstance(made, SuiteOperator):
+            members.append(made)
+        else:
+            failed[place.folder.name] = made
+    if failed and (is_strict or not members):
+        raise next(iter(failed.values()))
+    return tuple(members), {name: str(error) for name, error in failed.items()}
+
+
+def _try_member(place: _Place, *, is_strict: bool) -> SuiteOperator | FormatError:
+    try:
+        return _member(place, is_strict=is_strict)
+    except FormatError as error:
+        return error
 
 
 def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:

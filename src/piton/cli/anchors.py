@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
 from piton.cli.evaluation import cache_dir
 from piton.cli.printing import NONE, amount, anchored, microseconds, open_console, print_json, safe
@@ -17,6 +16,7 @@ from piton.core.errors import UsageError
 from piton.core.measurement import Anchor
 from piton.core.suite import Suite
 from piton.evaluate.anchor_view import UNITS, AnchorSources, AnchorView, BlockView, ChoiceView, anchor_sources, explain, hardware_sources
+from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.pipeline import named_target
 from piton.evaluate.suite_view import find_cases, find_member
 from piton.report.fit import Column, Listing
@@ -29,6 +29,8 @@ class HapOptions:
     operator: str
     cases: tuple[str, ...]
     suite: str
+    suite_format: str
+    is_trusted: bool
     target: str
     """Empty: the default target, unless there is a chip."""
     hardware: str
@@ -40,7 +42,10 @@ def show_anchors(options: HapOptions) -> int:
     """Print the anchors; returns the exit status."""
     if options.target and options.hardware:
         raise UsageError("--target and --hardware exclude one another", action="a target has its chip: leave one of them out")
-    suite = load_suite(options.suite)
+    wanted = SuiteRequest(
+        suite=options.suite, cache_dir=str(cache_dir().absolute()), format=options.suite_format, is_trusted=options.is_trusted, operators=(options.operator,)
+    )
+    suite = open_suite(wanted)
     member = find_member(suite, options.operator)
     cases = find_cases(member, options.cases)
     with _sources(suite, options) as (name, sources):

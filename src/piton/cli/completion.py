@@ -53,6 +53,16 @@ def operators_of(suite: str) -> list[str]:
 
     with contextlib.suppress(PitonError, OSError):
         return list(operator_names(suite))
+    return _tasks_of(suite)
+
+
+def _tasks_of(suite: str) -> list[str]:
+    """Names that the tasks of another benchmark's suite get."""
+    from piton.catalog.adapters.recognise import find_suite
+
+    with contextlib.suppress(PitonError, OSError):
+        found = find_suite(suite)
+        return [task.name for task in found.tasks] if found else []
     return []
 
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from piton.cli.live import LiveView
 from piton.cli.printing import open_console
 from piton.core.errors import UsageError
+from piton.core.foreign import SizeBudget
 from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
@@ -43,6 +44,9 @@ class EvaluationOptions:
 
     submission: str
     suite: str
+    suite_format: str
+    suite_memory_gib: float
+    suite_work_gflop: float
     target: str
     operators: tuple[str, ...]
     levels: tuple[int, ...]
@@ -175,6 +179,8 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         run_dir=str(run_dir.absolute()),
         cache_dir=str(cache_dir().absolute()),
         suite=options.suite,
+        suite_format=options.suite_format,
+        suite_budget=size_budget(options.suite_memory_gib, options.suite_work_gflop),
         target=options.target,
         operators=options.operators,
         levels=options.levels,
@@ -192,6 +198,11 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         is_resumed=options.is_resumed,
         bounds=Bounds(host_deadline_s=options.host_deadline_s),
     )
+
+
+def size_budget(memory_gib: float, work_gflop: float) -> SizeBudget:
+    """How large tasks of other benchmarks may be."""
+    return SizeBudget(memory_bytes=int(memory_gib * 2**30), work=work_gflop * 1e9)
 
 
 def timeline_request(cores: str) -> TimelineRequest:

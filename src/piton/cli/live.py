@@ -11,7 +11,7 @@ from piton.core.visible import visible
 from piton.evaluate.progress import CaseFinished, CaseStarted, Event, Interrupted, Notice, Planned, StageFinished, StageProgress, StageStarted
 from piton.report.rows import verdict_text
 
-_STAGES = {"target": "preparing target", "build": "building", "baseline": "building baseline of"}
+_STAGES = {"target": "preparing target", "build": "building", "baseline": "building baseline of", "suite": "reading suite"}
 
 
 class LiveView:

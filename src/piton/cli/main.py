@@ -22,6 +22,13 @@ PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
 _IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 _IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 
+SuiteFormatOption = Annotated[
+    str, typer.Option("--suite-format", help="Form of the suite: cann-bench, kernelbench, multikernelbench, npukernelbench or user; by default recognised.")
+]
+SuiteMemoryOption = Annotated[float, typer.Option("--suite-memory", min=0.01, max=4096, help="GiB that one golden run of another benchmark's task may need.")]
+SuiteWorkOption = Annotated[float, typer.Option("--suite-work", min=0.001, help="GFLOP that one such run may take; larger tasks are scaled down.")]
+TrustOption = Annotated[bool, typer.Option("--trust", help="Run the code of a suite from outside Piton (in a sandbox).")]
+
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites.")
@@ -31,7 +38,10 @@ app.add_typer(suite_app, name="suite")
 @app.command("eval")
 def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     submission: Annotated[str, typer.Argument(help="Folder of the submission, or a single .asc or .cpp file.")],
-    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)] = "piton",
+    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder of a suite.", autocompletion=complete_suite)] = "piton",
+    suite_format: SuiteFormatOption = "",
+    suite_memory: SuiteMemoryOption = 8.0,
+    suite_work: SuiteWorkOption = 100.0,
     target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.", autocompletion=complete_target)] = "ascend910b2-sim",
     op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
     level: Annotated[list[int] | None, typer.Option(help="Only operators of this level; may be repeated. With --op: those in both.")] = None,
@@ -43,7 +53,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trace_cores: Annotated[str, typer.Option(help="Blocks in the timelines, such as 0,5,40-47; fewer blocks, more of each. Implies --trace.")] = "",
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
-    trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
+    trust: TrustOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
@@ -63,6 +73,9 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     options = EvaluationOptions(
         submission=submission,
         suite=suite,
+        suite_format=suite_format,
+        suite_memory_gib=suite_memory,
+        suite_work_gflop=suite_work,
         target=target,
         operators=tuple(op or ()),
         levels=tuple(level or ()),
@@ -121,19 +134,22 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
 
 
 @app.command("new")
-def new_command(
+def new_command(  # noqa: PLR0913 - one parameter per option of the command
     operator: Annotated[str, typer.Argument(help="Operator to implement, such as softmax.", autocompletion=complete_operator)],
     out: Annotated[str, typer.Option(help="Folder to write, which must not exist; by default one named like the operator.")] = "",
     suite: Annotated[
         str, typer.Option(help="The operator's suite: one of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)
     ] = "piton",
     package: Annotated[str, typer.Option(help="Name of the Python package and of the torch.ops namespace.")] = "cann_bench",
+    suite_format: SuiteFormatOption = "",
+    trust: TrustOption = False,
     op_layout: Annotated[str, typer.Option(help="folders (kernel, launcher, binding apart), or single (one .asc file).")] = "folders",
 ) -> None:
     """Write a submission to start from: a plain kernel with tiling, its torch binding and package."""
     from piton.cli.new import NewOptions, start_submission
 
-    raise typer.Exit(start_submission(NewOptions(operator=operator, out=out, suite=suite, package=package, layout=op_layout)))
+    options = NewOptions(operator=operator, out=out, suite=suite, package=package, layout=op_layout, suite_format=suite_format, is_trusted=trust)
+    raise typer.Exit(start_submission(options))
 
 
 @app.command("report")
@@ -154,27 +170,64 @@ def report_command(
 @suite_app.command("list")
 def suite_list_command(
     suite: Annotated[list[str] | None, typer.Argument(help="Suites by name or folder; by default all of Piton's.", autocompletion=complete_suite)] = None,
+    suite_format: SuiteFormatOption = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List suites: version, operators per level, cases."""
+    """List suites: format, version, operators per level, cases. Nothing of them is run. Without arguments also the formats that Piton reads."""
     from piton.cli.suites import list_suites
 
-    raise typer.Exit(_until_stopped(lambda: list_suites(suite or (), as_json=as_json)))
+    raise typer.Exit(_until_stopped(lambda: list_suites(suite or (), suite_format, as_json=as_json)))
 
 
 @suite_app.command("show")
-def suite_show_command(
+def suite_show_command(  # noqa: PLR0913 - one parameter per option of the command
     suite: Annotated[str, typer.Argument(help="A suite by name or folder, or an operator of Piton's.", autocompletion=complete_suite_or_operator)] = "",
     operator: Annotated[str, typer.Argument(help="Only this operator, with its cases.", autocompletion=complete_operator)] = "",
     case: Annotated[list[str] | None, typer.Option(help="Only this case of the operator, in full; may be repeated.")] = None,
     target: Annotated[str, typer.Option(help="Whose anchors are shown.", autocompletion=complete_target)] = "ascend910b2-sim",
+    suite_format: SuiteFormatOption = "",
+    suite_memory: SuiteMemoryOption = 8.0,
+    suite_work: SuiteWorkOption = 100.0,
+    trust: TrustOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the operators of a suite, or one operator: signature, text, thresholds, cases, anchors. Nothing of the suite is run."""
-    from piton.cli.suites import ShowOptions, show_suite
+    """Show the operators of a suite, or one operator: signature, text, thresholds, cases, anchors.
 
-    options = ShowOptions(suite=suite, operator=operator, cases=tuple(case or ()), target=target, prints_json=as_json)
+    Nothing of the suite is run, unless it is one of another benchmark and trusted: then the tasks shown are described by running them once.
+    """
+    from piton.cli.suites import ShowOptions, SuiteOptions, show_suite
+
+    how = SuiteOptions(format=suite_format, memory_gib=suite_memory, work_gflop=suite_work, is_trusted=trust)
+    options = ShowOptions(suite=suite, operator=operator, cases=tuple(case or ()), target=target, prints_json=as_json, how=how)
     raise typer.Exit(_until_stopped(lambda: show_suite(options)))
+
+
+@suite_app.command("check")
+def suite_check_command(  # noqa: PLR0913 - one parameter per option of the command
+    suite: Annotated[str, typer.Argument(help="A suite by name or folder.", autocompletion=complete_suite)],
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.")] = None,
+    level: Annotated[list[int] | None, typer.Option(help="Only operators of this level; may be repeated.")] = None,
+    suite_format: SuiteFormatOption = "",
+    suite_memory: SuiteMemoryOption = 8.0,
+    suite_work: SuiteWorkOption = 100.0,
+    trust: TrustOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run every golden in float64 and in its own precision, and judge the second by the first: can this suite be used?"""
+    from piton.cli.suite_check import CheckOptions, check_suite
+    from piton.cli.suites import SuiteOptions
+
+    how = SuiteOptions(format=suite_format, memory_gib=suite_memory, work_gflop=suite_work, is_trusted=trust)
+    options = CheckOptions(suite=suite, operators=tuple(op or ()), levels=tuple(level or ()), how=how, prints_json=as_json)
+    raise typer.Exit(_until_stopped(lambda: check_suite(options)))
+
+
+@suite_app.command("init")
+def suite_init_command(folder: Annotated[str, typer.Argument(help="Folder to write to.")]) -> None:
+    """Write a commented example of a suite of your own: suite.toml and a golden."""
+    from piton.cli.suites import init_suite
+
+    raise typer.Exit(_until_stopped(lambda: init_suite(folder)))
 
 
 @app.command("hap")
@@ -184,13 +237,25 @@ def hap_command(  # noqa: PLR0913 - one parameter per option of the command
     suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder.", autocompletion=complete_suite)] = "piton",
     target: Annotated[str, typer.Option(help="Target whose anchors count; by default ascend910b2-sim.", autocompletion=complete_target)] = "",
     hardware: Annotated[str, typer.Option(help="A chip by name or YAML file instead of a target.", autocompletion=complete_hardware)] = "",
+    suite_format: SuiteFormatOption = "",
+    trust: TrustOption = False,
     time_us: Annotated[float | None, typer.Option("--time-us", min=1e-6, max=1e12, help="Time of a kernel: show its HAP and points.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Explain the anchors of an operator's cases: the work, each unit's time, what binds, T_HW, T_baseline, HAP for a time."""
     from piton.cli.anchors import HapOptions, show_anchors
 
-    options = HapOptions(operator=operator, cases=tuple(case or ()), suite=suite, target=target, hardware=hardware, time_us=time_us, prints_json=as_json)
+    options = HapOptions(
+        operator=operator,
+        cases=tuple(case or ()),
+        suite=suite,
+        suite_format=suite_format,
+        is_trusted=trust,
+        target=target,
+        hardware=hardware,
+        time_us=time_us,
+        prints_json=as_json,
+    )
     raise typer.Exit(_until_stopped(lambda: show_anchors(options)))
 
 

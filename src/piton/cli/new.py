@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from piton.catalog import load_suite
 from piton.catalog.scaffold import Kind, Layout, Scaffold, write_scaffold
 from piton.catalog.suite import DEFAULT_SUITE
+from piton.cli.evaluation import cache_dir
 from piton.core.errors import UsageError
 from piton.core.operator import Operator
+from piton.evaluate.foreign import SuiteRequest, open_suite
 
 _KINDS = {
     Kind.ELEMENTWISE: "a plain elementwise kernel; builds and passes as it is",
@@ -28,6 +29,8 @@ class NewOptions:
     suite: str
     package: str
     layout: str
+    suite_format: str
+    is_trusted: bool
 
 
 def start_submission(options: NewOptions) -> int:
@@ -50,7 +53,10 @@ def _layout(name: str) -> Layout:
 
 
 def _find(options: NewOptions) -> tuple[Operator, bool]:
-    suite = load_suite(options.suite)
+    wanted = SuiteRequest(
+        suite=options.suite, cache_dir=str(cache_dir().absolute()), format=options.suite_format, is_trusted=options.is_trusted, operators=(options.operator,)
+    )
+    suite = open_suite(wanted)
     member = suite.member(options.operator)
     if member is None:
         known = ", ".join(item.operator.name for item in suite.members)

@@ -72,3 +72,5 @@ class Operator(Frozen):
     """Path of golden.py; code, run only in a golden worker."""
     golden_digest: str = ""
     """SHA-256 of golden.py, part of every golden cache key."""
+    draws_own_inputs: bool = False
+    """True when golden.py draws every input itself (a task of another benchmark): value ranges of its cases are not known."""

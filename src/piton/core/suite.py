@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from piton.core.canonical import digest
 from piton.core.case import Case
 from piton.core.operator import Frozen, Operator
@@ -12,6 +14,8 @@ class SuiteOperator(Frozen):
 
     operator: Operator
     cases: tuple[Case, ...]
+    remarks: tuple[str, ...] = ()
+    """What a reader of results has to know about it: a foreign task that was scaled, dropout switched off."""
 
 
 class Suite(Frozen):
@@ -24,6 +28,8 @@ class Suite(Frozen):
     is_foreign: bool = False
     """True when golden.py comes from outside Piton and has to be trusted by name (D1)."""
     members: tuple[SuiteOperator, ...]
+    left_out: dict[str, str] = Field(default_factory=dict)
+    """Operators of the folder that are not among the members, with the reason."""
 
     def member(self, operator: str) -> SuiteOperator | None:
         """The member named `operator`, or None."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import piton
-from piton.catalog import load_metadata, load_suite, read_submission
+from piton.catalog import load_metadata, read_submission
 from piton.catalog.hardware import flat_table, load_hardware
 from piton.core.canonical import digest
 from piton.core.errors import TargetUnavailableError
@@ -29,6 +29,7 @@ from piton.evaluate.cache import TensorStore, ValueStore
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
 from piton.evaluate.failures import FailureKeeper
+from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
@@ -66,7 +67,7 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     started = time.monotonic()
     environment = describe_environment(runner.isolation, request.jobs)
     place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
-    subject = load(request, target)
+    subject = load(request, target, events)
     check_target(target)
     with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
         prepare_target(place)
@@ -94,9 +95,22 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     return resolve_target(name, hardware, flat_table(hardware), cache_dir, progress)
 
 
-def load(request: EvaluationRequest, target: Target) -> Subject:
-    """Read suite and submission; nothing of either has run when this returns."""
-    suite = load_suite(request.suite)
+def suite_request(request: EvaluationRequest) -> SuiteRequest:
+    """The part of the request that says which suite."""
+    return SuiteRequest(
+        suite=request.suite,
+        cache_dir=request.cache_dir,
+        format=request.suite_format,
+        budget=request.suite_budget,
+        is_trusted=request.is_trusted,
+        operators=request.operators,
+        levels=request.levels,
+    )
+
+
+def load(request: EvaluationRequest, target: Target, events: Events = ignore) -> Subject:
+    """Read suite and submission. Of either nothing has run when this returns, but tasks of a trusted foreign suite that had to be described."""
+    suite = open_suite(suite_request(request), lambda text: events(StageProgress(stage="suite", message=text)))
     check_trust(suite, is_trusted=request.is_trusted)
     selection = select(suite, request)
     check_types(selection, target.name, target.hardware)

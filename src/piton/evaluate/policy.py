@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from piton.core.canonical import digest
+from piton.core.foreign import SizeBudget
 from piton.core.operator import Frozen
 from piton.core.timeline import TimelineRequest
 
@@ -49,6 +50,10 @@ class EvaluationRequest(Frozen):
     """Folder shared by all runs: golden results, baselines, target builds."""
     suite: str = "piton"
     """Name of a suite of Piton's, or a folder in the published layout."""
+    suite_format: str = ""
+    """Form of the suite (core.foreign.SuiteFormat); empty to recognise it."""
+    suite_budget: SizeBudget = SizeBudget()
+    """How large tasks of other benchmarks may be before their sizes are halved."""
     target: str = "ascend910b2-sim"
     operators: tuple[str, ...] = ()
     """Only these operators; empty means all of the suite."""

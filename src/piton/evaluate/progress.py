@@ -47,7 +47,7 @@ class StageFinished:
 class StageProgress:
     """Something went on inside a stage."""
 
-    stage: Literal["target"]
+    stage: Literal["target", "suite"]
     message: str
 
 

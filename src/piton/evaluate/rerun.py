@@ -7,6 +7,7 @@ import shlex
 import sys
 
 from piton.catalog import suite_names
+from piton.core.foreign import SizeBudget
 from piton.evaluate.policy import EvaluationRequest
 
 _TEMPLATE = """#!/bin/sh
@@ -37,7 +38,15 @@ def _options(request: EvaluationRequest) -> list[str]:
     """What decides a result, as options of `piton eval`."""
     suite = request.suite if request.suite in suite_names() else os.path.abspath(os.path.expanduser(request.suite))
     options = ["--suite", suite, "--target", request.target, "--seed", str(request.seed), "--trials", str(request.trials)]
-    options += ["--profile", request.precision_profile]
+    options += ["--profile", request.precision_profile, *_suite_options(request)]
     if request.auto_sync is not None:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     return options + (["--trust"] if request.is_trusted else [])
+
+
+def _suite_options(request: EvaluationRequest) -> list[str]:
+    """How a suite of another form is read, as far as it was said."""
+    budget, usual = request.suite_budget, SizeBudget()
+    options = ["--suite-format", request.suite_format] if request.suite_format else []
+    options += ["--suite-memory", repr(budget.memory_bytes / 2**30)] if budget.memory_bytes != usual.memory_bytes else []
+    return options + (["--suite-work", repr(budget.work / 1e9)] if budget.work != usual.work else [])

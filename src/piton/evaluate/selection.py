@@ -48,14 +48,16 @@ def select(suite: Suite, request: EvaluationRequest) -> Selection:
     """Apply the filters of the request. Raises UsageError for a name or level that the suite does not have, or when nothing is left."""
     members = _members(suite, request)
     names = {member.operator.name for member in members}
-    left_out = tuple(member.operator.name for member in suite.members if member.operator.name not in names)
+    left_out = (*(member.operator.name for member in suite.members if member.operator.name not in names), *suite.left_out)
     known = [name for member in members for case in member.cases for name in (case.id, f"{member.operator.name}/{case.id}")]
     _refuse_unknown(request.cases, known, "case", suite.name)
     dropped = _dropped(members, request)
-    return Selection(members, left_out, dropped, tuple(_remarks(members, left_out, dropped, request)))
+    remarks = (*_suite_remarks(suite, members), *_remarks(members, [name for name in left_out if not suite.left_out.get(name)], dropped, request))
+    return Selection(members, left_out, dropped, remarks)
 
 
 def _members(suite: Suite, request: EvaluationRequest) -> tuple[SuiteOperator, ...]:
+    _refuse_failed(suite, request)
     _refuse_unknown(request.operators, [member.operator.name for member in suite.members], "operator", suite.name)
     _refuse_unknown([str(level) for level in request.levels], sorted({str(member.operator.level) for member in suite.members}), "level", suite.name)
     found = tuple(member for member in suite.members if _is_wanted(member, request))
@@ -63,6 +65,12 @@ def _members(suite: Suite, request: EvaluationRequest) -> tuple[SuiteOperator, .
         levels = ", ".join(f"{member.operator.name} is level {member.operator.level}" for member in suite.members if member.operator.name in request.operators)
         raise UsageError("no operator is left", expected="operators of the levels asked for", found=levels, action="check --op and --level")
     return found
+
+
+def _refuse_failed(suite: Suite, request: EvaluationRequest) -> None:
+    for name in request.operators:
+        if suite.left_out.get(name):
+            raise UsageError(f"operator {name} of {suite.name} can't be evaluated", found=suite.left_out[name], action="choose another one")
 
 
 def _is_wanted(member: SuiteOperator, request: EvaluationRequest) -> bool:
@@ -116,6 +124,13 @@ def _refuse_nothing(members: Sequence[SuiteOperator], dropped: Mapping[tuple[str
     named = [case for member in members for case in member.cases if dropped[case.operator, case.id].cause is Cause.TOO_LARGE]
     least = min((case.elements for case in named), default=0)
     raise UsageError("no case is left", expected=f"--max-elements of at least {least}", found=str(request.max_elements), action="raise it, or leave it out")
+
+
+def _suite_remarks(suite: Suite, members: Sequence[SuiteOperator]) -> list[str]:
+    """What the suite itself has to say: tasks of another benchmark that could not be taken over, and how the others were changed."""
+    failed = {name: reason for name, reason in suite.left_out.items() if reason}
+    remarks = [f"{name} can't be evaluated: {reason}" for name, reason in failed.items()]
+    return [*(text for member in members for text in member.remarks), *remarks]
 
 
 def _remarks(members: Sequence[SuiteOperator], left_out: Sequence[str], dropped: Mapping[tuple[str, str], Outcome], request: EvaluationRequest) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from piton.catalog.adapters import Found
 from piton.catalog.source import read_text
 from piton.core.case import Case, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError, UsageError
+from piton.core.foreign import ForeignTask, SuiteFormat
 from piton.core.measurement import Anchor
 from piton.core.operator import AttrSpec, AttrValue, Frozen, Operator, TensorSpec
 from piton.core.suite import Suite, SuiteOperator
@@ -75,6 +77,8 @@ class OperatorView(Frozen):
     thresholds: tuple[ThresholdView, ...]
     description: str
     """desc.md as it stands."""
+    remarks: tuple[str, ...]
+    """What the reader of a result has to know: scaled sizes and the like."""
     target: str
     """Whose anchors the cases have."""
     cases: tuple[CaseView, ...]
@@ -99,6 +103,10 @@ class SuiteView(Frozen):
 
     name: str
     version: str
+    format: str
+    """One of core.foreign.SuiteFormat."""
+    is_described: bool
+    """False for tasks of another benchmark whose code has not run: signatures and cases are not known."""
     is_foreign: bool
     root: str
     digest: str
@@ -106,9 +114,35 @@ class SuiteView(Frozen):
     """Names of operators by level."""
     cases: int
     operators: tuple[OperatorLine, ...]
+    left_out: dict[str, str]
+    """Tasks that can't become operators, with the reason."""
 
 
-def view_suite(suite: Suite) -> SuiteView:
+def view_found(found: Found) -> SuiteView:
+    """What the files of another benchmark's suite show; nothing of it has run."""
+    levels: dict[str, tuple[str, ...]] = {}
+    for task in found.tasks:
+        levels[str(task.level)] = (*levels.get(str(task.level), ()), task.name)
+    return SuiteView(
+        name=found.name,
+        version=found.version,
+        format=found.format.value,
+        is_described=False,
+        is_foreign=True,
+        root=found.root,
+        digest="",
+        levels=dict(sorted(levels.items())),
+        cases=0,
+        operators=tuple(_undescribed(task) for task in found.tasks),
+        left_out={},
+    )
+
+
+def _undescribed(task: ForeignTask) -> OperatorLine:
+    return OperatorLine(name=task.name, level=task.level, category=task.category, schema_text="", dtypes=(), cases=0, smallest_elements=0, largest_elements=0)
+
+
+def view_suite(suite: Suite, form: SuiteFormat = SuiteFormat.CANN_BENCH) -> SuiteView:
     """What a suite holds."""
     levels: dict[str, tuple[str, ...]] = {}
     for member in suite.members:
@@ -117,12 +151,15 @@ def view_suite(suite: Suite) -> SuiteView:
     return SuiteView(
         name=suite.name,
         version=suite.version,
+        format=form.value,
+        is_described=True,
         is_foreign=suite.is_foreign,
         root=suite.root,
         digest=suite.digest(),
         levels=dict(sorted(levels.items())),
         cases=sum(len(member.cases) for member in suite.members),
         operators=tuple(_line(member) for member in suite.members),
+        left_out={name: reason for name, reason in suite.left_out.items() if reason},
     )
 
 
@@ -160,6 +197,7 @@ def view_operator(member: SuiteOperator, cases: Sequence[Case], target: str, sou
         attributes=operator.attributes,
         thresholds=tuple(_threshold(operator, output, dtype) for output in operator.outputs for dtype in output.dtypes),
         description=_description(operator),
+        remarks=member.remarks,
         target=target,
         cases=tuple(_case(operator, case, sources) for case in cases),
     )

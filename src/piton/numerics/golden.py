@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from piton.core.case import Case
+from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.operator import AttrValue, Operator, TensorSpec
@@ -101,6 +101,29 @@ def build_inputs(module_path: str, operator: Operator, case: Case, inputs: Input
     return {name: _same_form(inputs[name], value, name, module_path) for name, value in zip(order, values, strict=True) if name in inputs}
 
 
+def draw_own_inputs(module_path: str, operator: Operator, case: Case, seed: int) -> Inputs:
+    """The inputs of an operator that draws them itself, in the order of the case. Raises EvaluatorError if they do not have the forms of the case."""
+    drawn = load_golden(module_path).call("get_input", {"seed": seed, "case_id": case.id})
+    inputs: Inputs = {}
+    for item in case.inputs:
+        value = drawn.get(item.argument)
+        if item.list_index is None:
+            inputs[item.argument] = _drawn_array(item, value, module_path)
+        else:
+            element = value[item.list_index] if isinstance(value, (list, tuple)) and item.list_index < len(value) else None
+            inputs[item.argument] = [*inputs.get(item.argument, []), _drawn_array(item, element, module_path)]
+    return inputs
+
+
+def _drawn_array(item: CaseInput, value: Any, path: str) -> AnyArray:
+    if not isinstance(value, torch.Tensor) or tuple(value.shape) != item.shape or from_torch_name(str(value.dtype)) is not item.dtype:
+        found = f"{value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+        raise EvaluatorError(
+            f"input {item.argument} has another form than the case says", expected=f"{item.dtype.value} {list(item.shape)}", found=found, where=path
+        )
+    return _to_array(value)
+
+
 def _tensor_arguments(golden: GoldenModule, operator: Operator) -> list[str]:
     declared = {spec.name for spec in operator.inputs}
     return [name for name in inspect.signature(golden.function(operator.name)).parameters if name in declared]
@@ -128,7 +151,8 @@ def _same_array(before: AnyArray, after: Any, name: str, path: str) -> AnyArray:
 def _arguments(operator: Operator, case: Case, inputs: Inputs, precision: Precision) -> dict[str, object]:
     tensors = {name: _to_argument(value, precision) for name, value in inputs.items()}
     omitted = {spec.name: None for spec in operator.inputs if spec.name not in inputs}
-    return {**tensors, **omitted, **{name: _to_attribute(value) for name, value in case.attributes.items()}}
+    own = {"case_id": case.id} if operator.draws_own_inputs else {}
+    return {**tensors, **omitted, **own, **{name: _to_attribute(value) for name, value in case.attributes.items()}}
 
 
 def _to_argument(value: AnyArray | list[AnyArray], precision: Precision) -> torch.Tensor | list[torch.Tensor]:

@@ -21,6 +21,7 @@ from piton.core.operator import Operator
 
 if TYPE_CHECKING:
     from piton.numerics.dtypes import AnyArray
+    from piton.numerics.inputs import Inputs
 
 MESSAGE_BYTES = 1 << 17
 """Bound on one request or reply; data goes through the memory file."""
@@ -82,12 +83,10 @@ def _failure(message: str) -> bytes:
 
 def _compute(request: GoldenRequest, target: BinaryIO) -> list[dict[str, object]]:
     """Write inputs and outputs (only outputs for a same-dtype run) to `target`; returns where each tensor lies."""
-    from piton.numerics.golden import build_inputs, run_golden
-    from piton.numerics.inputs import make_inputs
+    from piton.numerics.golden import run_golden
 
     operator, case = request.operator, request.case
-    drawn = make_inputs(request.suite_version, case, request.seed, shift=request.shift)
-    inputs = build_inputs(operator.golden_path, operator, case, drawn, structure_seed(request))
+    inputs = _inputs(request)
     index = _Writer(target)
     if request.precision == "float64":
         for name, value in inputs.items():
@@ -95,6 +94,17 @@ def _compute(request: GoldenRequest, target: BinaryIO) -> list[dict[str, object]
     for output in run_golden(operator.golden_path, operator, case, inputs, request.precision):
         index.add(OUTPUT_PREFIX + output.name, None, output.dtype.value, output.shape, output.data)
     return index.tensors
+
+
+def _inputs(request: GoldenRequest) -> Inputs:
+    from piton.numerics.golden import build_inputs, draw_own_inputs
+    from piton.numerics.inputs import make_inputs
+
+    operator, case = request.operator, request.case
+    if operator.draws_own_inputs:
+        return draw_own_inputs(operator.golden_path, operator, case, structure_seed(request))
+    drawn = make_inputs(request.suite_version, case, request.seed, shift=request.shift)
+    return build_inputs(operator.golden_path, operator, case, drawn, structure_seed(request))
 
 
 def structure_seed(request: GoldenRequest) -> int:
