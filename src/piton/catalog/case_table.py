@@ -1,4 +1,4 @@
-"""cases.csv as text: the writer beside the reader, for generated cases; and the lines that cases stand on."""
+"""cases.csv as text: the writer beside the reader, for generated cases."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import io
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
-from piton.catalog.cases import CSV_COLUMNS, row_places
+from piton.catalog.cases import CSV_COLUMNS
 from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput
 from piton.core.operator import Operator
@@ -26,11 +25,6 @@ def cases_csv(operator: Operator, cases: Sequence[Case]) -> str:
     for case in cases:
         table.writerow([operator.title, case.id, *_cells(operator, case), case.note, *([case.seed] if has_seed else [])])
     return out.getvalue()
-
-
-def case_places(folder: Path) -> dict[str, str]:
-    """`file:line` of every case in `folder`, by id; empty where the file cannot be read (the reader of cases says why)."""
-    return row_places(folder)
 
 
 def _cells(operator: Operator, case: Case) -> tuple[str, str, str, str]:

@@ -93,11 +93,11 @@ def read_case_table(path: Path, operator: Operator) -> tuple[Case, ...]:
     return _cases(_csv_rows(path, is_strict=True), operator, path, True)
 
 
-def row_places(folder: Path) -> dict[str, str]:
-    """`file:line` of every case of the file that counts in `folder`, by id; empty where that cannot be read."""
-    table = folder / "cases.csv"
+def case_places(place: Path) -> dict[str, str]:
+    """`file:line` of every case of the file that counts in a folder, or of a table, by id; empty where that cannot be read (the reader of cases says why)."""
+    table = place / "cases.csv" if place.is_dir() else place
     try:
-        rows = _csv_rows(table, is_strict=False) if table.is_file() else _yaml_rows(folder / "cases.yaml", is_strict=False)
+        rows = _csv_rows(table, is_strict=False) if table.is_file() else _yaml_rows(place / "cases.yaml", is_strict=False)
     except PitonError:
         return {}
     return {str(row.form.case_id): row.where for row in rows}

@@ -63,7 +63,8 @@ def _sections(text: str) -> tuple[Section, ...]:
 
 def _blocks(text: str) -> tuple[CodeBlock, ...]:
     found: list[CodeBlock] = []
-    fence, language, start, body = "", "", 0, []
+    fence, language, start = "", "", 0
+    body: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         match = _FENCE.match(line)
         if fence and match and line.startswith(fence) and not match[2]:

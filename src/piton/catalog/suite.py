@@ -75,11 +75,14 @@ def is_strict(suite: Suite) -> bool:
 
 
 def _parts(root: Path) -> Iterator[SuitePart]:
-    for place in _places(root):
-        try:
-            yield SuitePart(place.folder, _member(place, is_strict=_is_described(root)))
-        except PitonError as error:
-            yield SuitePart(place.folder, None, error)
+    return (_part(place, is_strict=_is_described(root)) for place in _places(root))
+
+
+def _part(place: _Place, *, is_strict: bool) -> SuitePart:
+    try:
+        return SuitePart(place.folder, _member(place, is_strict=is_strict))
+    except PitonError as error:
+        return SuitePart(place.folder, None, error)
 
 
 def _suite(root: Path, members: tuple[SuiteOperator, ...]) -> Suite:

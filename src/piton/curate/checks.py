@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from piton.curate import checks_cases as cases
 from piton.curate import checks_files as files
-from piton.curate.violation import Check, NumericCheck, Severity
+from piton.curate.violation import Check, NumericCheck, Origin, Severity
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
-_PUBLIC = ("public", "generated")
+_PUBLIC: tuple[Origin, ...] = ("public", "generated")
 
 READABLE = NumericCheck("readable", _ERROR, "Every file can be read; proto.yaml, its schema line, cases.csv and rules.yaml agree.")
 
@@ -22,7 +22,13 @@ STRUCTURAL: tuple[Check, ...] = (
     Check("desc-schema", _ERROR, "desc.md shows the schema line.", files.desc_schema, is_own_only=True),
     Check("desc-names", _WARNING, "desc.md names every argument.", files.desc_names),
     Check("desc-code", _ERROR, "Python blocks of desc.md are Python and call the operator with its own argument names.", files.desc_code),
-    Check("degenerate-list", _ERROR, "Degenerate cases exist, with a sibling of their dtype, at most two per impostor.", files.degenerate_list, origins=("public",)),
+    Check(
+        "degenerate-list",
+        _ERROR,
+        "Degenerate cases exist, with a sibling of their dtype, at most two per impostor.",
+        files.degenerate_list,
+        origins=("public",),
+    ),
     Check("case-ids", _ERROR, "An operator has twenty public cases with ids from 1 on.", cases.case_ids, origins=_PUBLIC),
     Check("allowed-dtypes", _ERROR, "Every case uses dtypes of the signature.", cases.allowed_dtypes),
     Check("unique-elements", _ERROR, "No two cases of an operator have the same number of elements.", cases.unique_elements),
@@ -56,7 +62,7 @@ OUTPUT_VALIDATED = NumericCheck("output-validated", _ERROR, "Every output is com
 SEED_FOLLOWED = NumericCheck("seed-followed", _ERROR, "Another seed gives other inputs, in every input whose range has more than one value.")
 BOOL_TRUE = NumericCheck("bool-true", _ERROR, "A bool input is not all false.")
 INPUT_RANGE = NumericCheck("input-range", _WARNING, "An input's finite values reach over its value range and do not leave it.")
-STRUCTURE = NumericCheck("structure", _ERROR, "Structured inputs keep what rules.yaml promises: distinct, unit_circle, sums_to, monotone, ordered_boxes, within, positive.")
+STRUCTURE = NumericCheck("structure", _ERROR, "Structured inputs keep what `invariants` in rules.yaml promises.")
 DESC_CODE_RUNS = NumericCheck("desc-code-runs", _ERROR, "The Python blocks of desc.md run, with the golden in the operator's place.")
 
 NUMERIC: tuple[NumericCheck, ...] = (

@@ -33,7 +33,9 @@ def case_ids(subject: Subject) -> Iterator[Problem]:
     """Twenty public cases, with ids from 1 on."""
     found = [case.id for case in subject.cases]
     if found != [str(number) for number in range(1, TWENTY + 1)]:
-        yield Problem(problem="an operator has twenty public cases with ids from 1 on", expected="1 to 20", found=", ".join(found), action="add or rename cases")
+        yield Problem(
+            problem="an operator has twenty public cases with ids from 1 on", expected="1 to 20", found=", ".join(found), action="add or rename cases"
+        )
 
 
 def allowed_dtypes(subject: Subject) -> Iterator[Problem]:
@@ -64,7 +66,9 @@ def unique_ranges(subject: Subject) -> Iterator[Problem]:
 
 def unique_cases(subject: Subject) -> Iterator[Problem]:
     """No two cases agree in element count, attributes and value ranges together."""
-    yield from _repeated(subject, "triple of element count, attributes, range", lambda case: (case.elements, attribute_key(case), range_key(case)), "change one")
+    yield from _repeated(
+        subject, "triple of element count, attributes, range", lambda case: (case.elements, attribute_key(case), range_key(case)), "change one"
+    )
 
 
 def _repeated(subject: Subject, what: str, key: Callable[[Case], object], action: str) -> Iterator[Problem]:
@@ -125,7 +129,9 @@ def symmetric_small(subject: Subject) -> Iterator[Problem]:
 
 def boundary(subject: Subject) -> Iterator[Problem]:
     """A case reaches the boundary of its dtype."""
-    yield from _wanted(subject, {"dtype-boundary"}, "no case at the boundary of its dtype", "an end from 60000 (float16), 88 (other floats), or the largest integer on")
+    yield from _wanted(
+        subject, {"dtype-boundary"}, "no case at the boundary of its dtype", "an end from 60000 (float16), 88 (other floats), or the largest integer on"
+    )
 
 
 def special_values(subject: Subject) -> Iterator[Problem]:
@@ -177,7 +183,9 @@ def notes(subject: Subject) -> Iterator[Problem]:
         wanted = note_of(case, case.inputs[0].dtype, family)
         if len(parts) != _NOTE_PARTS or not _same_but_prime(case.note, wanted) or family not in possible:
             expected = " or ".join(note_of(case, case.inputs[0].dtype, item) for item in sorted(possible))
-            yield Problem(problem="the note does not say what the case is", expected=expected, found=case.note or "nothing", case=case.id, action="correct the note")
+            yield Problem(
+                problem="the note does not say what the case is", expected=expected, found=case.note or "nothing", case=case.id, action="correct the note"
+            )
 
 
 def _same_but_prime(found: str, wanted: str) -> bool:
@@ -190,7 +198,9 @@ def memory_ceiling(subject: Subject) -> Iterator[Problem]:
     for case in subject.cases:
         if 0 < subject.memory_ceiling_bytes < golden_bytes(case):
             expected, found = (f"about {size / 2**30:.1f} GiB" for size in (subject.memory_ceiling_bytes, golden_bytes(case)))
-            yield Problem(problem="the case is above the suite's memory ceiling", expected=f"at most {expected}", found=found, case=case.id, action="make it smaller")
+            yield Problem(
+                problem="the case is above the suite's memory ceiling", expected=f"at most {expected}", found=found, case=case.id, action="make it smaller"
+            )
 
 
 def no_overlap(subject: Subject) -> Iterator[Problem]:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from piton.catalog import parse_schema
-from piton.catalog.description import CodeBlock
 from piton.catalog.description import FILE as TEXT
+from piton.catalog.description import CodeBlock
 from piton.catalog.golden_source import NO_DEFAULT, UNREADABLE, FunctionSource
 from piton.catalog.schema import Argument
 from piton.core.case import Case
@@ -53,7 +53,9 @@ def golden_signature(subject: Subject) -> Iterator[Problem]:
     for argument in arguments:
         found = _default_problem(argument, function)
         if found:
-            yield Problem(problem=f"golden and schema differ in {argument.name}", expected=found[0], found=found[1], where=where, action="give both one default")
+            yield Problem(
+                problem=f"golden and schema differ in {argument.name}", expected=found[0], found=found[1], where=where, action="give both one default"
+            )
 
 
 def _default_problem(argument: Argument, function: FunctionSource) -> tuple[str, str] | None:
@@ -110,7 +112,9 @@ def thresholds(subject: Subject) -> Iterator[Problem]:
     """A threshold above ten times the standard's has a written reason."""
     for text in lint_thresholds(subject.operator, _reasoned(subject)):
         _, _, problem = text.partition(": ")
-        yield Problem(problem=problem, expected="at most 10 tau, or a paragraph of desc.md that names the dtype and says why it is relaxed", action="tighten it")
+        yield Problem(
+            problem=problem, expected="at most 10 tau, or a paragraph of desc.md that names the dtype and says why it is relaxed", action="tighten it"
+        )
 
 
 def _reasoned(subject: Subject) -> list[DType]:
@@ -175,14 +179,18 @@ def _block_problems(subject: Subject, block: CodeBlock) -> Iterator[Problem]:
         tree = ast.parse(block.code)
     except (SyntaxError, ValueError) as error:
         line = block.line + (getattr(error, "lineno", 1) or 1) - 1
-        yield Problem(problem="a Python block of desc.md is not Python", found=str(error), where=f"{path}:{line}", action="correct it, or name another language")
+        yield Problem(
+            problem="a Python block of desc.md is not Python", found=str(error), where=f"{path}:{line}", action="correct it, or name another language"
+        )
         return
     known = {item.name for item in parse_schema(subject.operator.schema_text).arguments}
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == subject.operator.name):
         unknown = [item.arg for item in call.keywords if item.arg is not None and item.arg not in known]
         if unknown:
             where = f"{path}:{block.line + call.lineno - 1}"
-            yield Problem(problem="an example calls the operator with a name that it lacks", expected=", ".join(sorted(known)), found=", ".join(unknown), where=where)
+            yield Problem(
+                problem="an example calls the operator with a name that it lacks", expected=", ".join(sorted(known)), found=", ".join(unknown), where=where
+            )
 
 
 def _called(node: ast.Call) -> str:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from piton.catalog.expression import ExpressionError, Number
+from piton.catalog.expression import ExpressionError, Number, parse_expression
 from piton.catalog.rules import AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, AttrValue, Operator
-from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_side_tensor_only, is_non_aligned, range_key
+from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
 from piton.curate.plan import Slot
-from piton.curate.ranges import draw_other, draw_range, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, largest_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_sizes, numbers, shapes_of
 from piton.curate.stream import Stream
 
@@ -28,6 +28,9 @@ _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 60, 300, 450
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
 _LARGE_SPREAD = 1.09
+"""Large cases stay within this factor of their least size: they cost most of the time of a set."""
+_SEEDS = 1 << 53
+"""Seeds of hidden cases: whole numbers that every JSON reader keeps exactly."""
 
 
 @dataclass
@@ -117,25 +120,34 @@ class _Draw:
         return round(self._stream.log_uniform(low, high))
 
     def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
+        """The case of these sizes; also keeps the names that `require` may use."""
         shapes = [shapes_of(layout, item) for item in sizes]
-        rank = len(next(iter(shapes[0].values())))
-        attributes = {spec.name: value for spec in self._operator.attributes if (value := self._attribute(spec, sizes[0], shapes[0])) is not None}
+        attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
+        attributes = {name: value for name, value in attributes.items() if value is not None}
         names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
         lead = self._slot.dtypes[[spec.name for spec in self._operator.inputs].index(self._rules.lead)]
         span = draw_range(self._family, lead, self._rules, self._stream)
-        inputs: list[CaseInput] = []
-        for spec, dtype in zip(self._operator.inputs, self._slot.dtypes, strict=True):
-            if spec.name in shapes[0]:
-                low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
-                ends = {"argument": spec.name, "dtype": dtype, "low": low, "high": high}
-                listed = shapes if spec.is_list else shapes[:1]
-                inputs += [CaseInput(**ends, shape=item[spec.name], list_index=index if spec.is_list else None) for index, item in enumerate(listed)]
-        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "rank": rank}
-        omitted = tuple(spec.name for spec in self._operator.inputs if spec.name not in shapes[0])
-        seed = self._stream.below(1 << 62) if self._slot.has_seed else 0
+        inputs = self._inputs(shapes, span, names)
+        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "rank": len(inputs[0].shape)}
         return Case(
-            operator=self._operator.name, id=self._slot.case_id, inputs=tuple(inputs), attributes=attributes, omitted=omitted, seed=seed, note=self._family
+            operator=self._operator.name,
+            id=self._slot.case_id,
+            inputs=inputs,
+            attributes=attributes,
+            omitted=tuple(spec.name for spec in self._operator.inputs if spec.name not in shapes[0]),
+            seed=self._stream.below(_SEEDS) if self._slot.has_seed else 0,
         )
+
+    def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Number]) -> tuple[CaseInput, ...]:
+        made: list[CaseInput] = []
+        for spec, dtype in zip(self._operator.inputs, self._slot.dtypes, strict=True):
+            if spec.name not in shapes[0]:
+                continue
+            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
+            for index, item in enumerate(shapes if spec.is_list else shapes[:1]):
+                position = index if spec.is_list else None
+                made.append(CaseInput(argument=spec.name, shape=item[spec.name], dtype=dtype, low=low, high=high, list_index=position))
+        return tuple(made)
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._rules.attributes.get(spec.name)
@@ -171,14 +183,10 @@ class _Draw:
 
 
 def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number:
-    from piton.catalog.expression import parse_expression
-
     return parse_expression(rule.value).value(numbers(sizes))
 
 
 def note_of(case: Case, dtype: DType, family: str) -> str:
     """`size | dtype | alignment | family`, as in Piton's suites."""
-    from piton.curate.aspects import has_prime
-
     alignment = ("non-aligned prime" if has_prime(case) else "non-aligned") if is_non_aligned(case) else "aligned"
     return f"{size_class(case).value} | {dtype.value} | {alignment} | {family}"

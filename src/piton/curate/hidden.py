@@ -1,8 +1,8 @@
 """Hidden cases: drawn from a secret key, disjoint from the public ones, never on disk unless asked.
 
-Everything about a case (shapes, dtypes, attributes, ranges, the seed of its values) is a choice from an HMAC stream under a key that is derived from the secret,
-the suite's name and version and the operator. The same key gives the same set; without it the set can't be told from any other that keeps the rules. A key is
-changed by writing another file: its id, which says nothing about it, is in the report.
+Everything about a case (shapes, dtypes, attributes, ranges, the seed of its values) is a choice from an HMAC stream under a key that is derived from the
+secret, the suite's name and version and the operator. The same key gives the same set; without it the set can't be told from any other that keeps the rules.
+A key is changed by writing another file: its id, which says nothing about it, is in the report.
 """
 
 from __future__ import annotations

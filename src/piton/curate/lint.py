@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from piton.catalog.case_table import case_places
+from piton.catalog.cases import case_places
 from piton.catalog.description import read_description
 from piton.catalog.golden_source import read_golden_source
 from piton.catalog.proto import read_proto
@@ -18,7 +18,7 @@ from piton.core.operator import Frozen
 from piton.core.suite import Suite, SuiteOperator
 from piton.curate.aspects import FEWEST_ELEMENTS, MOST_ELEMENTS, attribute_key, has_many_attribute_values, is_non_aligned, range_key
 from piton.curate.checks import READABLE, STRUCTURAL
-from piton.curate.violation import Origin, Problem, Severity, Subject, Violation, report
+from piton.curate.violation import Origin, Severity, Subject, Violation, report
 
 
 class OperatorLint(Frozen):
@@ -79,19 +79,14 @@ def load_subjects(path_or_name: str, operators: Sequence[str] = ()) -> tuple[Sui
         if name not in names:
             raise UsageError(f"suite {suite.name} has no operator {name!r}", expected=f"one of: {', '.join(names)}", action="check --op")
     wanted = [part for part in parts if not operators or part.folder.name in operators]
-    subjects: list[Subject] = []
-    unread: list[Violation] = []
-    for part in wanted:
-        try:
-            subjects.append(_subject(suite, part))
-        except PitonError as error:
-            unread.append(_unreadable(part.folder, error))
-    return suite, subjects, unread
+    read = [_read(suite, part) for part in wanted]
+    return suite, [item for item in read if isinstance(item, Subject)], [item for item in read if isinstance(item, Violation)]
 
 
-def with_cases(subject: Subject, cases: tuple[Case, ...], origin: Origin, places: dict[str, str] | None = None) -> Subject:
-    """The same operator with generated or hidden cases in the place of the public ones."""
-    return replace(subject, cases=cases, origin=origin, places=places or {}, public=subject.cases, degenerate=())
+def with_cases(subject: Subject, cases: tuple[Case, ...], origin: Origin, table: str = "") -> Subject:
+    """The same operator with generated or hidden cases in the place of the public ones; `table` is the file they were read from."""
+    places = case_places(Path(table)) if table else {}
+    return replace(subject, cases=cases, origin=origin, places=places, public=subject.cases, degenerate=())
 
 
 def check_structure(subject: Subject) -> list[Violation]:
@@ -134,6 +129,13 @@ def _has_special(case: Case) -> bool:
     return any(end != end or end in (float("inf"), -float("inf")) for item in case.inputs for end in (item.low, item.high))
 
 
+def _read(suite: Suite, part: SuitePart) -> Subject | Violation:
+    try:
+        return _subject(suite, part)
+    except PitonError as error:
+        return _unreadable(part.folder, error)
+
+
 def _subject(suite: Suite, part: SuitePart) -> Subject:
     if part.error is not None:
         raise part.error
@@ -165,6 +167,3 @@ def _unreadable(folder: Path, error: PitonError) -> Violation:
         found=error.found,
         action=error.action,
     )
-
-
-__all__ = ["LintResult", "Measures", "OperatorLint", "Problem", "check_structure", "load_subjects", "measure", "operator_line", "with_cases"]

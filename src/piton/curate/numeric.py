@@ -115,14 +115,14 @@ def _golden_problems(runs: CaseRuns) -> Iterator[NumericProblem]:
         check = _compare(runs, number, candidate)
         if check.outcome.verdict is not Verdict.PASSED:
             action = "change the case, or the operator's threshold"
-            yield _named(checks.SAME_DTYPE_PASS, runs.case, check.outcome.message, expected="a pass, profile strict", found=check.outcome.cause.value, action=action)
+            yield _named(
+                checks.SAME_DTYPE_PASS, runs.case, check.outcome.message, expected="a pass, profile strict", found=check.outcome.cause.value, action=action
+            )
 
 
 def _compare(runs: CaseRuns, number: int, candidate: GoldenOutput) -> OutputCheck:
     """`candidate` in the place of output `number`, compared as in an evaluation."""
-    one = Expectation(
-        runs.operator, runs.case, runs.data.inputs, (runs.data.outputs[number],), lambda: (runs.native[number],), "strict", runs.threads
-    )
+    one = Expectation(runs.operator, runs.case, runs.data.inputs, (runs.data.outputs[number],), lambda: (runs.native[number],), "strict", runs.threads)
     made, outcomes = check_outputs([as_output(candidate)], one)
     assert made, outcomes
     return made[0]

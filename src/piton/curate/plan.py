@@ -53,8 +53,8 @@ def _named(slot: Slot, case_id: str, has_seed: bool) -> Slot:
 
 
 def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
-    sized = [(SizeClass.SMALL, name) for name in (*_SMALL, *_EDGES)] + [(SizeClass.MEDIUM, name) for name in _MEDIUM] + [(SizeClass.LARGE, name) for name in _LARGE]
-    families = [(size, _allowed(name, rules, number)) for size, name in sized]
+    sized = {SizeClass.SMALL: (*_SMALL, *_EDGES), SizeClass.MEDIUM: _MEDIUM, SizeClass.LARGE: _LARGE}
+    families = [(size, _allowed(name, rules, number)) for size, names in sized.items() for name in names]
     aligned = stream.shuffled([True] * ALIGNED_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY))
     primes = iter(stream.shuffled([True] * PRIMES_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY - PRIMES_OF_TWENTY)))
     shapes = _shapes(rules, stream)
@@ -71,7 +71,7 @@ def _allowed(family: str, rules: CaseRules, number: int) -> str:
         family = _STAND_INS[family]
     if not rules.dtypes[0][0].is_floating and family in ("special-inf", "special-nan"):
         family = _STAND_INS[family]
-    return family if family in rules.families else _STAND_INS.get(family, rules.families[0]) if _STAND_INS.get(family) in rules.families else rules.families[0]
+    return next(name for name in (family, _STAND_INS.get(family), rules.families[0]) if name in rules.families)
 
 
 def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:

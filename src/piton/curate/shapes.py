@@ -139,8 +139,6 @@ def _bisect(total: Callable[[int], int], wanted: int, rule: AxisRule) -> int:
 
 def _shaped(size: int, wish: ShapeWish, rule: AxisRule) -> int:
     """`size` made a multiple of the aligned block, a prime, or odd, as wished, inside the axis's rule."""
-    if wish.is_aligned:
-        shaped = max(1, round(size / wish.unit)) * wish.unit
-    else:
-        shaped = near_prime(size) if wish.is_prime else size | 1
+    odd = near_prime(size) if wish.is_prime else size | 1
+    shaped = max(1, round(size / wish.unit)) * wish.unit if wish.is_aligned else odd
     return min(max(shaped, rule.low), rule.high)

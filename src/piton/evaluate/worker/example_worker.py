@@ -1,4 +1,4 @@
-"""Example worker: runs the Python blocks of a desc.md with goldens in the place of the operators. Its code is as foreign as golden.py, so it has the same sandbox.
+"""Example worker: runs the Python blocks of a desc.md with goldens in the place of the operators. That code is as foreign as golden.py: same sandbox.
 
 `cann_bench` (or whatever package the example imports the operator from) is a module whose functions are goldens, and the device "npu" is the CPU: the text is
 rewritten for that before it runs, nothing of torch is.
@@ -52,7 +52,7 @@ def _run(request: ExampleRequest) -> dict[str, object]:
         tree = ast.fix_missing_locations(_OnCpu().visit(ast.parse(request.code, request.file)))
         ast.increment_lineno(tree, request.line - 1)
         exec(compile(tree, request.file, "exec"), {"__name__": "__example__"})
-    except (Exception, SystemExit) as error:  # the example is foreign code and may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the example is foreign code and may raise anything
         return {"error": f"{type(error).__name__}: {error}"[:_TEXT], "line": _line(error, request)}
     return {}
 
@@ -69,7 +69,7 @@ def _line(error: BaseException, request: ExampleRequest) -> int:
 class _OnCpu(ast.NodeTransformer):
     """Texts that name the device."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:  # noqa: N802 - ast's own naming
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         """`"npu"` and `"npu:0"` become `"cpu"`."""
         is_device = isinstance(node.value, str) and (node.value == "npu" or node.value.startswith("npu:"))
         return ast.copy_location(ast.Constant("cpu"), node) if is_device else node
