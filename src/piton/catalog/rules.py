@@ -1,7 +1,8 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0011).
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes, numeric
-attributes, and in `require` also `low`, `high` (the leading input's range), `largest` (its dtype's largest finite value) and `rank`.
+attributes, and in `require` also `low`, `high` (the leading input's range), `largest` and `bits` (of its dtype: largest finite value, width), `rank` (of the first
+input), and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ INVARIANTS = ("distinct", "unit_circle", "sums_to", "monotone", "ordered_boxes",
 """What structured inputs promise (facts of the dataset rules); `curate.invariants` checks them."""
 MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
+SIZE_OF = "size_of_"
+"""Before the name of an attribute that is an axis: the size of that axis."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_GIVEN = frozenset({"low", "high", "largest", "rank"})
+_GIVEN = frozenset({"low", "high", "largest", "bits", "rank"})
 
 
 class AxisRule(Form):
@@ -195,6 +198,7 @@ class _Reader:
         form = self._form
         self._check_names()
         layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
+        sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
         return CaseRules(
@@ -206,7 +210,7 @@ class _Reader:
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
             values={name: self._values(name, pairs, known) for name, pairs in form.values.items()},
-            require=tuple(self._expression(text, ("require", index), known | _GIVEN) for index, text in enumerate(form.require)),
+            require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,
             degenerate=form.degenerate,

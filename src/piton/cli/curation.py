@@ -21,10 +21,10 @@ from piton.cli.evaluation import cache_dir
 from piton.cli.printing import print_json, safe
 from piton.core.canonical import canonical_json
 from piton.core.errors import UsageError
-from piton.core.suite import Suite
+from piton.core.suite import Suite, SuiteOperator
 from piton.curate.checks import NUMERIC, READABLE, STRUCTURAL
 from piton.curate.generate import generate_cases
-from piton.curate.hidden import HIDDEN_COUNT, HiddenKey, hidden_suite, read_key
+from piton.curate.hidden import HIDDEN_COUNT, HiddenKey, hidden_suite, read_key, require_cases
 from piton.curate.lint import LintResult, Measures, check_structure, load_subjects, measure, operator_line, with_cases
 from piton.curate.numeric_run import DEFAULT_ELEMENTS, NumericOptions, NumericResult, Told, check_numbers
 from piton.curate.violation import Check, NumericCheck, Severity, Subject, Violation
@@ -131,9 +131,10 @@ def _chosen_cases(options: LintOptions, suite: Suite, subjects: list[Subject], c
         return [with_cases(subjects[0], read_case_table(table, subjects[0].operator), "generated", str(table))]
     if options.key_file:
         key = _key(options.key_file, console)
-        names = tuple(subject.operator.name for subject in subjects)
-        hidden = hidden_suite(suite, key, options.count, names)
-        return [with_cases(subject, member.cases, "hidden") for subject, member in zip(subjects, hidden.members, strict=True)]
+        hidden = hidden_suite(suite, key, options.count)
+        members = [find_member(hidden, subject.operator.name) for subject in subjects]
+        require_cases(members)
+        return [with_cases(subject, member.cases, "hidden") for subject, member in zip(subjects, members, strict=True)]
     return subjects
 
 
@@ -252,12 +253,12 @@ def draw_hidden_cases(options: HiddenOptions) -> int:
     console = Console(stderr=options.prints_json)
     key = _key(options.key_file, console)
     suite = load_suite(options.suite)
-    for name in options.operators:
-        find_member(suite, name)
-    hidden = hidden_suite(suite, key, options.count, options.operators)
+    hidden = hidden_suite(suite, key, options.count)
+    members = [find_member(hidden, name) for name in options.operators] or list(hidden.members)
+    require_cases(members)
     if options.out:
-        _write_hidden(hidden, Path(options.out))
-    lines = [{"operator": item.operator.name, "cases": len(item.cases), "elements": sum(case.elements for case in item.cases)} for item in hidden.members]
+        _write_hidden(members, Path(options.out))
+    lines = [{"operator": item.operator.name, "cases": len(item.cases), "elements": sum(case.elements for case in item.cases)} for item in members]
     if options.prints_json:
         print_json({"suite": suite.name, "suite_version": suite.version, "key_id": key.key_id, "set_digest": hidden.digest(), "operators": lines})
         return _CLEAN
@@ -269,14 +270,14 @@ def draw_hidden_cases(options: HiddenOptions) -> int:
     return _CLEAN
 
 
-def _write_hidden(hidden: Suite, out: Path) -> None:
+def _write_hidden(members: Sequence[SuiteOperator], out: Path) -> None:
     """One table per operator, readable by their owner only. Raises UsageError where something lies already."""
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
-    places = {item.operator.name: out / f"{item.operator.name}.csv" for item in hidden.members}
+    places = {item.operator.name: out / f"{item.operator.name}.csv" for item in members}
     taken = [str(place) for place in places.values() if place.exists()]
     if taken:
         raise UsageError("a file is there already", found=taken[0], where=str(out), action="choose another folder with --out")
-    for item in hidden.members:
+    for item in members:
         place = places[item.operator.name]
         place.touch(mode=0o600)
         place.write_text(cases_csv(item.operator, item.cases), encoding="utf-8")

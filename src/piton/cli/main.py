@@ -50,6 +50,10 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",
+    hidden_count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
+    list_failures: Annotated[bool, typer.Option("--list-failures", help="Of hidden cases, say by id which ones failed, and how.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Of hidden cases, write everything into the report.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
 ) -> None:
@@ -58,7 +62,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     Filters narrow one after the other: --op and --level choose operators, --case chooses among their cases, --max-elements drops large ones of these, --fast
     takes three telling ones per operator of what is left. A report of part of a suite does not rank; --resume without the filters runs the rest.
     """
-    from piton.cli.evaluation import EvaluationOptions, run_evaluation
+    from piton.cli.evaluation import EvaluationOptions, hidden_request, run_evaluation
 
     options = EvaluationOptions(
         submission=submission,
@@ -83,6 +87,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         prints_json=as_json,
         is_resumed=resume,
         overwrites=overwrite,
+        hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
     )
     raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from piton.catalog.expression import ExpressionError, Number, parse_expression
-from piton.catalog.rules import AttributeRule, CaseRules, Layout
+from piton.catalog.rules import SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
@@ -23,10 +23,12 @@ from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_sizes, number
 from piton.curate.stream import Stream
 
 ATTEMPTS = 600
-_FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 60, 300, 450
-"""Attempts from which the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
+_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 30, 90, 300, 450
+"""Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
+_RANGE = frozenset({"low", "high"})
+"""Names that mean nothing for a range of special values."""
 _LARGE_SPREAD = 1.09
 """Large cases stay within this factor of their least size: they cost most of the time of a set."""
 _SEEDS = 1 << 53
@@ -81,6 +83,7 @@ class _Draw:
 
     def __init__(self, operator: Operator, rules: CaseRules, slot: Slot, stream: Stream, attempt: int) -> None:
         self._operator, self._rules, self._slot, self._stream = operator, rules, slot, stream
+        self._dtypes = slot.dtypes if attempt < _FREE_DTYPE_FROM or slot.is_edge else stream.choice(rules.dtypes)
         self._has_free_rank = attempt >= _FREE_RANK_FROM
         self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
         self._family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
@@ -95,7 +98,7 @@ class _Draw:
     def _case(self) -> Case | None:
         layout, rank = self._layout()
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._slot.dtypes[0])
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
         wishes = [wish] if length == 1 else [ShapeWish(elements // length, rank, wish.is_aligned, wish.is_prime, wish.dtype)] * length
         drawn = [draw_sizes(layout, self._rules, item, self._stream) for item in wishes]
@@ -125,10 +128,11 @@ class _Draw:
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
         names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
-        lead = self._slot.dtypes[[spec.name for spec in self._operator.inputs].index(self._rules.lead)]
+        lead = self._dtypes[[spec.name for spec in self._operator.inputs].index(self._rules.lead)]
         span = draw_range(self._family, lead, self._rules, self._stream)
         inputs = self._inputs(shapes, span, names)
-        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "rank": len(inputs[0].shape)}
+        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "bits": lead.bits}
+        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -138,9 +142,14 @@ class _Draw:
             seed=self._stream.below(_SEEDS) if self._slot.has_seed else 0,
         )
 
+    def _axis_sizes(self, attributes: dict[str, AttrValue], shapes: dict[str, tuple[int, ...]]) -> dict[str, Number]:
+        """Sizes of the axes that attributes name."""
+        axes = {name: (rule.axis_of, attributes[name]) for name, rule in self._rules.attributes.items() if rule.axis_of}
+        return {f"{SIZE_OF}{name}": shapes[source][axis] for name, (source, axis) in axes.items() if isinstance(axis, int)}
+
     def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Number]) -> tuple[CaseInput, ...]:
         made: list[CaseInput] = []
-        for spec, dtype in zip(self._operator.inputs, self._slot.dtypes, strict=True):
+        for spec, dtype in zip(self._operator.inputs, self._dtypes, strict=True):
             if spec.name not in shapes[0]:
                 continue
             low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
@@ -176,10 +185,9 @@ class _Draw:
             return None
         if is_non_aligned(case) is self._is_aligned or has_side_tensor_only(case):
             return None
-        is_special = self._family.startswith("special")
-        if not is_special and not all(rule.value(self._names) for rule in self._rules.require):
+        if not all(rule.value(self._names) for rule in self._rules.require if not (self._family.startswith("special") and rule.names & _RANGE)):
             return None
-        return case.model_copy(update={"note": note_of(case, self._slot.dtypes[0], self._family)})
+        return case.model_copy(update={"note": note_of(case, self._dtypes[0], self._family)})
 
 
 def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number:

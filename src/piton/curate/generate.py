@@ -44,6 +44,11 @@ def generate_cases(suite: Suite, member: SuiteOperator, seed: int, count: int = 
     return cases, _origin(suite, operator, rules, seed, count)
 
 
+def has_rules(operator: Operator) -> bool:
+    """True when the operator has a rules.yaml."""
+    return (Path(operator.golden_path).parent / FILE).is_file()
+
+
 def rules_of(operator: Operator) -> CaseRules:
     """The operator's rules. Raises UsageError when it has none."""
     folder = Path(operator.golden_path).parent

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
 from piton.curate.aspects import case_families, identity_key, range_key
 from piton.curate.draw import Taken, draw_set
-from piton.curate.generate import rules_of
+from piton.curate.generate import has_rules, rules_of
 from piton.curate.plan import plan_slots
 from piton.curate.stream import Stream
 
@@ -85,14 +86,20 @@ def hidden_cases(suite: Suite, member: SuiteOperator, key: HiddenKey, count: int
     return cases
 
 
-def hidden_suite(suite: Suite, key: HiddenKey, count: int = HIDDEN_COUNT, operators: tuple[str, ...] = ()) -> Suite:
-    """The suite with the hidden cases of `operators` (of all where none is named) in the place of the public ones."""
+def hidden_suite(suite: Suite, key: HiddenKey, count: int = HIDDEN_COUNT) -> Suite:
+    """The suite with hidden cases in the place of the public ones; an operator without rules.yaml has none."""
     members = tuple(
-        SuiteOperator(operator=member.operator, cases=hidden_cases(suite, member, key, count))
-        for member in suite.members
-        if not operators or member.operator.name in operators
+        SuiteOperator(operator=member.operator, cases=hidden_cases(suite, member, key, count) if has_rules(member.operator) else ()) for member in suite.members
     )
     return suite.model_copy(update={"members": members, "hidden": f"{key.key_id}/{count}"})
+
+
+def require_cases(members: Iterable[SuiteOperator]) -> None:
+    """Raise UsageError when one of `members` of a hidden suite has no cases."""
+    bare = [member.operator.name for member in members if not member.cases]
+    if bare:
+        action = "write the file (docs/formats.md), or leave the operator out with --op"
+        raise UsageError(f"operator {bare[0]} has no hidden cases", expected="rules.yaml beside its proto.yaml", found="none", action=action)
 
 
 def _public(member: SuiteOperator) -> Taken:

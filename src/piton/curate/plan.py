@@ -38,6 +38,11 @@ class Slot:
     has_seed: bool
     """True when the case has a seed of its own (hidden cases)."""
 
+    @property
+    def is_edge(self) -> bool:
+        """True when it looks at an edge of its dtype: then it has to be this dtype."""
+        return self.family in _EDGES
+
 
 def plan_slots(rules: CaseRules, count: int, stream: Stream, prefix: str = "") -> tuple[Slot, ...]:
     """`count` slots, twenty by twenty. With a `prefix` (hidden cases) ids begin with it, the order is shuffled and each case gets a seed."""
