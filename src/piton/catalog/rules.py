@@ -1,7 +1,7 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0011).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes, numeric
-attributes, and in `require` also `low`, `high` (the leading input's range), `largest` and `bits` (of its dtype: largest finite value, width), `rank` (of the first
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
+attributes; in `require` also `low`, `high` (range of the leading input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first
 input), and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
@@ -287,9 +287,15 @@ class _Reader:
             self._located.refuse(f"attribute {spec.name!r}: {error}", (*_ROOT, *loc), expected=spec.type, found=value)
 
     def _dtypes(self) -> tuple[tuple[DType, ...], ...]:
-        count = len(self._operator.inputs)
+        """The listed combinations, by default one for each dtype of the first input."""
         lines = self._form.dtypes or tuple(item.value for item in self._operator.inputs[0].dtypes)
-        return tuple(self._combination(index, (line,) * count if isinstance(line, str) else line) for index, line in enumerate(lines))
+        return tuple(self._combination(index, self._for_all(line, index) if isinstance(line, str) else line) for index, line in enumerate(lines))
+
+    def _for_all(self, name: str, index: int) -> tuple[str, ...]:
+        """One dtype for all inputs; an input that does not have it (indices beside floats) takes its first."""
+        dtype = self._dtype(name, ("dtypes", index))
+        rest = (dtype.value if dtype in spec.dtypes else spec.dtypes[0].value for spec in self._operator.inputs[1:])
+        return (dtype.value, *rest)
 
     def _combination(self, index: int, names: tuple[str, ...]) -> tuple[DType, ...]:
         loc: Loc = ("dtypes", index)

@@ -107,7 +107,7 @@ def case_families(case: Case) -> frozenset[str]:
 
 def range_key(case: Case) -> str:
     """Text that two cases share when their value ranges are equal."""
-    return str([(item.low, item.high) for item in case.inputs])
+    return str([(float(item.low), float(item.high)) for item in case.inputs])
 
 
 def attribute_key(case: Case) -> str:

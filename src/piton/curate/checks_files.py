@@ -120,7 +120,7 @@ def thresholds(subject: Subject) -> Iterator[Problem]:
 def _reasoned(subject: Subject) -> list[DType]:
     """Dtypes that a paragraph about a relaxed tolerance names."""
     text = subject.description.text if subject.description else ""
-    relaxed = [part.lower() for part in re.split(r"\n\s*\n", text) if "relax" in part.lower()]
+    relaxed = [part for part in re.split(r"\n\s*\n", text.lower().replace("not relaxed", "")) if "relax" in part]
     return [dtype for dtype in subject.operator.thresholds if any(dtype.value in part for part in relaxed)]
 
 
