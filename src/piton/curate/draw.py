@@ -7,10 +7,10 @@ again from a stream of its own, so that the result depends on the key, the opera
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from piton.catalog.expression import ExpressionError, Number, parse_expression
-from piton.catalog.rules import SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
@@ -100,12 +100,20 @@ class _Draw:
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
-        wishes = [wish] if length == 1 else [ShapeWish(elements // length, rank, wish.is_aligned, wish.is_prime, wish.dtype)] * length
-        drawn = [draw_sizes(layout, self._rules, item, self._stream) for item in wishes]
-        sizes = [{name: item[name] for name in axis_names(layout, rank)} for item in drawn if item is not None]
-        if len(sizes) < length:
-            return None
-        return self._checked(self._make(layout, sizes), sizes[0])
+        sizes: list[Sizes] = []
+        for _ in range(length):
+            drawn = draw_sizes(layout, self._rules, replace(wish, elements=elements // length), self._stream, self._shared(layout, sizes))
+            if drawn is None:
+                return None
+            sizes.append({name: drawn[name] for name in axis_names(layout, rank)})
+        return self._checked(self._make(layout, sizes))
+
+    def _shared(self, layout: Layout, sizes: list[Sizes]) -> Sizes:
+        """Axes that further tensors of a list have in common with the first: those that inputs outside of lists have too."""
+        lists = {spec.name for spec in self._operator.inputs if spec.is_list}
+        single = [axis for name, axes in layout.shapes if name not in lists for axis in axes]
+        kept = {item for axis in single if axis != BATCH for item in parse_expression(axis).names}
+        return {name: size for name, size in sizes[0].items() if name in kept or (name.startswith(BATCH) and BATCH in single)} if sizes else {}
 
     def _layout(self) -> tuple[Layout, int]:
         layout = self._rules.layouts[self._slot.layout]
@@ -179,7 +187,7 @@ class _Draw:
         drawn = self._stream.log_uniform(rule.low, rule.high) if rule.scale == "log" else self._stream.uniform(rule.low, rule.high)
         return min(max(rounded(drawn), rule.low), rule.high)
 
-    def _checked(self, case: Case, sizes: Sizes) -> Case | None:
+    def _checked(self, case: Case) -> Case | None:
         """The case with its note, or None when it is not what the slot asks for."""
         if size_class(case) is not self._slot.size or not FEWEST_ELEMENTS <= case.elements <= self._rules.largest_elements:
             return None

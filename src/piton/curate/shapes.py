@@ -45,11 +45,11 @@ class ShapeWish:
         return max(1, ALIGNMENT_BYTES * 8 // self.dtype.bits)
 
 
-def draw_sizes(layout: Layout, rules: CaseRules, wish: ShapeWish, stream: Stream) -> Sizes | None:
-    """Sizes of all axes (`...` as `...0`, `...1`, ...), or None when this draw cannot reach the wanted number of elements."""
+def draw_sizes(layout: Layout, rules: CaseRules, wish: ShapeWish, stream: Stream, given: Mapping[str, int]) -> Sizes | None:
+    """Sizes of all axes (`...` as `...0`, `...1`, ...), or None when this draw cannot reach the wanted number of elements. Those `given` stay."""
     names = axis_names(layout, wish.rank)
-    free = [name for name in names if not rules.axes.get(name, _FREE).choices]
-    sizes = {name: stream.choice(rules.axes[name].choices) for name in names if name not in free}
+    free = [name for name in names if name not in given and not rules.axes.get(name, _FREE).choices]
+    sizes = {name: given[name] if name in given else stream.choice(rules.axes[name].choices) for name in names if name not in free}
     inner = _inner_names(layout)
     filled = free[0] if free else ""
     left = float(wish.elements)
