@@ -270,7 +270,7 @@ def test_a_mistake_in_the_rules_is_one_error_with_its_place(tmp_path: Path, old:
     operator = wide_operator(tmp_path)
     assert old in WIDE
     (tmp_path / "rules.yaml").write_text(WIDE.replace(old, new))
-    with pytest.raises(FormatError, match="rules.yaml:") as raised:
+    with pytest.raises(FormatError, match=r"rules\.yaml:") as raised:
         read_rules(tmp_path, operator)
     assert problem in str(raised.value)
 

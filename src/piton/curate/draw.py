@@ -22,8 +22,8 @@ from piton.curate.ranges import Range, draw_other, draw_range, largest_of, round
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_sizes, numbers, shapes_of
 from piton.curate.stream import Stream
 
-ATTEMPTS = 600
-_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 30, 90, 300, 450
+ATTEMPTS = 300
+_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15, 45, 90, 180
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
