@@ -16,7 +16,7 @@ from piton.catalog.proto import Degenerate
 from piton.core.case import Case
 from piton.core.dtype import DType
 from piton.curate.aspects import families, is_non_aligned
-from piton.curate.checks import READABLE, STRUCTURAL
+from piton.curate.checks import NUMERIC, READABLE, STRUCTURAL
 from piton.curate.draw import note_of
 from piton.curate.lint import check_structure, load_subjects, measure
 from piton.curate.violation import Subject
@@ -343,3 +343,9 @@ def test_a_folder_that_cannot_be_read_is_one_violation_and_the_others_are_checke
     assert [(item.check, item.operator) for item in unread] == [(READABLE.name, "exp")]
     assert [subject.operator.name for subject in subjects] == ["gelu", "rms_norm", "softmax"]
     assert [check_structure(subject) for subject in subjects] == [[], [], []]
+
+
+def test_the_documentation_lists_every_check_with_its_severity_and_rule() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "lint.md").read_text()
+    for check in (READABLE, *STRUCTURAL, *NUMERIC):
+        assert f"| `{check.name}` | {check.severity.value} | {check.rule} |" in text
