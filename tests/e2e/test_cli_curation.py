@@ -13,6 +13,8 @@ from null_world import make_submission, make_suite, piton
 
 RULES = "rules:\n  layouts:\n  - shapes: {x: [..., N]}\n"
 KEY_BYTES = 32
+KEYS = {"key": "a key of the tests, no secret 0122", "other": "a key of the tests, no secret 0169"}
+"""Under them the first two hidden cases of `twice` are small and ordinary."""
 RUN = ("--suite", "suite", "--trust", "--target", "null", "--hidden-key-file", "key", "--hidden-count", "2", "--op", "twice")
 
 
@@ -24,8 +26,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "suite" / "level1" / name / "rules.yaml").write_text(RULES)
     make_submission(root / "right")
     make_submission(root / "wrong", {"twice": {"default": {"compute": "zeros"}}})
-    for name in ("key", "other"):
-        (root / name).write_text(secrets.token_hex(KEY_BYTES))
+    for name, text in KEYS.items():
+        (root / name).write_text(text)
         (root / name).chmod(0o600)
     return root
 
