@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests benchmarks
-CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp')
+CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
 WORKERS ?= 2
 export PYTHON
 

@@ -136,7 +136,32 @@ def test_an_endless_loop_ends_at_the_deadline(make: Make) -> None:
     (found,) = rig.call(4096, deadline_s=1.0).outcomes
     assert found.verdict is Verdict.TIMED_OUT
     assert found.cause is Cause.HOST_DEADLINE
+    assert (found.place.file, found.place.instruction) == ("sub/__init__.py", "op")
+    assert f"; it was at sub/__init__.py:{found.place.line}" in found.message
     assert rig.call(1024).outcomes == ()
+
+
+def test_a_call_that_waits_is_placed_at_the_deadline_too(make: Make) -> None:
+    (found,) = make("def patient():\n    time.sleep(100)\ndef op(x): return patient()").call(deadline_s=1.0).outcomes
+    assert (found.cause, found.place.instruction) == (Cause.HOST_DEADLINE, "patient")
+    assert f"calls, innermost first: sub/__init__.py:{found.place.line}, sub/__init__.py:{found.place.line + 1}" in found.message
+
+
+def test_a_call_in_time_is_not_disturbed_by_its_deadline(make: Make) -> None:
+    rig = make("def op(x):\n    time.sleep(0.3)\n    return filled(x)")
+    assert rig.call(deadline_s=1.0).outcomes == ()
+    time.sleep(0.9)  # the clock of the first call would ring now
+    assert rig.call(deadline_s=5.0).outcomes == ()
+
+
+def test_an_exit_is_placed_where_the_submission_left(make: Make) -> None:
+    (found,) = make("import sys\ndef leave(): sys.exit(3)\ndef op(x): leave()").call().outcomes
+    assert (found.cause, found.numbers, found.place.file, found.place.instruction) == (Cause.HOST_EXIT, {"exit_code": 3}, "sub/__init__.py", "leave")
+
+
+def test_an_exit_in_host_code_is_placed_in_its_source(make: Make) -> None:
+    (found,) = make("def op(x): ctypes.CDLL(None).exit(4)").call().outcomes
+    assert (found.cause, found.numbers) == (Cause.HOST_EXIT, {"exit_code": 4})
 
 
 def test_an_exception_is_placed_in_the_submission(make: Make) -> None:

@@ -41,9 +41,9 @@ def called_cases(report: dict[str, Any], operator: str) -> list[dict[str, Any]]:
     return [case for case in cases if case["outcome"]["cause"] != "filtered_out"]
 
 
-@pytest.mark.parametrize("operator", ["exp", "gelu", "rms_norm", "softmax"])
-def test_a_new_submission_passes_as_it_is(operator: str, tmp_path: Path) -> None:
-    made = piton("new", operator, "--out", "mine", "--package", "my_ops", cwd=tmp_path)
+@pytest.mark.parametrize(("operator", "layout"), [("exp", "folders"), ("gelu", "single"), ("rms_norm", "single"), ("softmax", "folders")])
+def test_a_new_submission_passes_as_it_is(operator: str, layout: str, tmp_path: Path) -> None:
+    made = piton("new", operator, "--out", "mine", "--package", "my_ops", "--op-layout", layout, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert f"piton eval mine --op {operator}" in made.stdout
     edges = [] if operator in CASES else ["--suite", str(write_row_suite(tmp_path / "suite")), "--trust"]
@@ -78,7 +78,12 @@ def test_an_operator_without_a_known_formula_builds_says_what_is_missing_and_fai
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("sofmax",), "one of exp, gelu, rms_norm, softmax"), (("exp", "--out", "taken"), "never overwrites"), (("exp", "--package", "A"), "check --package")],
+    [
+        (("sofmax",), "one of exp, gelu, rms_norm, softmax"),
+        (("exp", "--out", "taken"), "never overwrites"),
+        (("exp", "--package", "A"), "check --package"),
+        (("exp", "--op-layout", "flat"), "folders or single"),
+    ],
 )
 def test_a_mistake_is_one_message_and_leaves_nothing(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()

@@ -1,4 +1,4 @@
-"""Are the quickstart's row operators right at the edges of their tilings?"""
+"""Are the row operators of the quickstart and of the baseline right at the edges of their tilings?"""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
 from row_shapes import ALL_ROWS, ROOT, write_row_suite
 
+SUBMISSIONS = {"quickstart": ROOT / "examples/quickstart", "baseline": ROOT / "src/piton/suites/piton/baselines"}
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+
+@pytest.fixture(scope="module", params=SUBMISSIONS)
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("shapes")
     suite = write_row_suite(folder / "suite")
-    command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "examples/quickstart"), "--suite", str(suite), "--trust"]
+    command = [sys.executable, "-m", "piton.cli.main", "eval", str(SUBMISSIONS[request.param]), "--suite", str(suite), "--trust"]
     done = subprocess.run([*command, "--out", str(folder / "run")], capture_output=True, text=True, timeout=280, check=False)
     assert (folder / "run/report.json").is_file(), done.stdout + done.stderr
     found: dict[str, Any] = json.loads((folder / "run/report.json").read_text())

@@ -78,6 +78,45 @@ def test_what_is_wrong_has_a_cause_a_place_and_a_status(folder: Path, how: str, 
         assert (found["place"]["file"], found["place"]["line"]) == ("triple.asc", line_of(place))
 
 
+WAITING = """#include <cstdlib>
+#include <string>
+#include <unistd.h>
+#include "acl/acl.h"
+static void Wait(const std::string &how)
+{
+    volatile bool isWaiting = true;
+    while (how == "spin" && isWaiting) {
+    }
+    if (how == "leave") std::exit(5);
+    if (how == "sleep") sleep(100);
+}
+int main(int, char **words)
+{
+    Wait(words[1]);
+    return 3;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "cause", "lines", "numbers"),
+    [
+        ("spin", "host_deadline", (8, 9), {"deadline_s": 1.0}),
+        ("sleep", "host_deadline", (11,), {"deadline_s": 1.0}),
+        ("leave", "host_exit", (10,), {"exit_code": 5}),
+    ],
+)
+def test_a_program_that_does_not_come_to_its_end_says_where_it_was(
+    tmp_path: Path, how: str, cause: str, lines: tuple[int, ...], numbers: dict[str, float]
+) -> None:
+    (tmp_path / "waiting").mkdir()
+    (tmp_path / "waiting" / "main.cpp").write_text(WAITING)
+    status, report = report_of(tmp_path / "waiting" / "main.cpp", "--timeout", "1", "--", how)
+    found = report["outcome"]
+    assert (status, found["cause"], found["place"]["file"], found["numbers"]) == (1, cause, "main.cpp", numbers), found
+    assert found["place"]["line"] in lines, found
+
+
 def test_text_goes_to_the_right_streams(folder: Path) -> None:
     done = run(folder / "triple.asc", "--", "hazard")
     assert done.stdout == "made on load\n48 cores, host, time passed, last 765\n"

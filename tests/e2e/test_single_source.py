@@ -68,7 +68,7 @@ def test_a_namespace_in_the_source_names_the_package_that_is_not_there(tmp_path:
     ("old", "new", "text"),
     [
         ("AscendC::Add(b, a, a, count);", "AscendC::Addd(b, a, a, count);", "Addd"),
-        ("AscendC::Add(b, a, a, count);", "AscendC::Add(b, a, a, size_of(x));", "size_of needs torch, which kernels do not have"),
+        ("AscendC::Add(b, a, a, count);", "AscendC::Add(b, a, a, size_of({}));", "size_of needs torch, which kernels do not have"),
         ("return y;\n}", "return z;\n}", "'z' was not declared"),
     ],
     ids=["device", "host function in device code", "host"],

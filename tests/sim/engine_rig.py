@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import struct
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ S, V, M, MTE1, MTE2, MTE3, FIX, ALL = range(8)
 GM, UB, L1 = 1, 2, 3
 AIV, AIC, MIX = range(3)
 F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64 = range(1, 11)
+I4 = 13
 SIZE = {F16: 2, BF16: 2, F32: 4, I8: 1, U8: 1, I16: 2, U16: 2, I32: 4, U32: 4, I64: 8}
 NUMPY = {
     F16: np.float16,
@@ -293,6 +295,12 @@ class Rig:
         """Byte ranges of the allocation that kernels have stored."""
         return str(self._library.rig_stored(self._rig, ctypes.c_uint64(address)).decode()).strip()
 
+    def run_kernel(self, name: str, source: int, out: int, a: int, b: int = 0, *, blocks: int = 1) -> Report:
+        """A kernel of `cpp/engine_kernels.cpp` with two addresses and two numbers."""
+        arguments = struct.pack("<QQII", source, out, a, b)
+        text = self._library.rig_run(self._rig, name.encode(), arguments, len(arguments), blocks)
+        return Report(**json.loads(text.decode()))
+
     def launch(self, *programs: list[Record], core_kind: int = 0, spins: bool = False) -> Report:
         """Run one program per core."""
         flat = [one for program in programs for one in program]
@@ -303,6 +311,12 @@ class Rig:
             self._rig, records, starts.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)), answers, len(programs), core_kind, int(spins)
         )
         return Report(**json.loads(text.decode()), answers=list(answers))
+
+
+def _digested_headers(part: str) -> list[bytes]:
+    """What a source of the library may include: the engine's headers, those below `part` of the device headers."""
+    folders = (VNPU / "engine", VNPU / "include" / part, HERE)
+    return [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.h"))]
 
 
 def host_flags() -> list[str]:
@@ -342,10 +356,11 @@ def engine_library() -> ctypes.CDLL:
     sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
     include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
     command = ["g++", "-std=c++17", "-O1", *_flags(), *include]
-    headers = [path.read_bytes() for path in sorted([*(VNPU / "engine").glob("*.h"), *(VNPU / "include" / "vnpu").glob("*.h"), *HERE.glob("engine_*.h")])]
+    headers = {False: _digested_headers("vnpu"), True: _digested_headers("")}
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
     cache.mkdir(parents=True, exist_ok=True)
-    objects = {source: cache / f"{_digest(command, headers, source.name, source.read_bytes())}.o" for source in sources}
+    keys = {source: _digest(command, headers[source.name == "engine_kernels.cpp"], source.name, source.read_bytes()) for source in sources}
+    objects = {source: cache / f"{key}.o" for source, key in keys.items()}
     _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
     library = cache / f"{_digest(*objects.values())}.so"
     if not library.exists():
@@ -361,4 +376,5 @@ def _open(path: Path) -> ctypes.CDLL:
     library.rig_allocate.restype = ctypes.c_uint64
     library.rig_stored.restype = ctypes.c_char_p
     library.rig_launch.restype = ctypes.c_char_p
+    library.rig_run.restype = ctypes.c_char_p
     return library

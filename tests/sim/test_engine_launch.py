@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 
 import numpy as np
@@ -143,11 +144,7 @@ def test_the_next_launch_after_a_cut_runs(rig: Rig) -> None:
     [
         (1, (196608,), 300000, "ub_overflow", {"used_bytes": 300000, "available_bytes": 196608}),
         (2, (65, 64), 0, "buffer_limit", {"buffers": 65, "limit": 64}),
-        (3, (2,), 0, "deadlock", {"buffers": 2}),
-        (4, (1,), 0, "queue_misuse", {"depth": 1}),
-        (5, (), 0, "deadlock", {}),
-        (6, (), 0, "queue_misuse", {}),
-        (7, (), 0, "queue_misuse", {}),
+        (11, (), 0, "queue_misuse", {}),
         (8, (1, 5), 0, "flag_misuse", {"from": 1, "to": 5}),
         (9, (3,), 256, "bad_parameter", {"argument": 3, "value": 256}),
     ],
@@ -157,6 +154,46 @@ def test_faults_become_causes_with_their_figures(rig: Rig, fault: int, figures: 
     found = report.first(cause)
     assert report.is_cut
     assert (found["line"], found["numbers"]) == (12, numbers)
+
+
+GIVEN = Operand(1024, 512, 1, 8, UB, 3)
+OTHER_FILE = ctypes.c_char_p(b"other.h")
+GIVEN_TEXT = "was given the tensor at UB bytes 1024 to 1535, "
+
+
+@pytest.mark.parametrize(
+    ("fault", "figure", "tensor", "cause", "said"),
+    [
+        (3, 2, None, "deadlock", "DoIt waits for ever: every buffer is in use (FreeTensor missing?)"),
+        (4, 1, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}but as many tensors are queued as its depth of 1 allows"),
+        (5, 0, None, "deadlock", "DoIt waits for ever: nothing was enqueued (EnQue missing?)"),
+        (6, 0, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}which is free already"),
+        (7, 0, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}which belongs to no queue: it is of a TBuf, or made from an address"),
+        (7, 1, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}which belongs to another queue (InitBuffer at other.h:41)"),
+        (7, 2, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}which has been freed: AllocTensor has to hand it out first"),
+        (7, 3, GIVEN, "queue_misuse", f"DoIt {GIVEN_TEXT}which is in the queue already (EnQue twice?)"),
+        (7, 0, Operand(0, 0, 1, 8, UB, 3), "queue_misuse", "DoIt was given a tensor without memory, which belongs to no queue"),
+    ],
+)
+def test_a_misused_queue_says_which_tensor_and_which_buffers(rig: Rig, fault: int, figure: int, tensor: Operand | None, cause: str, said: str) -> None:
+    made = record(FAULT, S, line=12, p=(fault, figure, 2, 40), scalar=41)
+    made.src0.addr = ctypes.cast(ctypes.c_char_p(b"DoIt"), ctypes.c_void_p).value
+    made.src1 = Operand(2048, 256, 1, 8, UB, 0)
+    made.mask[0] = ctypes.cast(ctypes.c_char_p(b"kernel.cpp"), ctypes.c_void_p).value
+    made.mask[1] = ctypes.cast(OTHER_FILE, ctypes.c_void_p).value
+    if tensor:
+        made.dst = tensor
+    found = rig.launch([made]).first(cause)
+    assert found["message"].startswith(said)
+    assert found["message"].endswith("; the queue has 2 buffers, UB bytes 2048 to 2303 (InitBuffer at kernel.cpp:40)")
+    assert found["instruction"] == "DoIt"
+    assert {"queue_buffers": 2, "queue_from_byte": 2048, "queue_to_byte": 2303}.items() <= found["numbers"].items()
+    assert (found["numbers"].get("tensor_from_byte"), found["numbers"].get("tensor_to_byte")) == ((1024, 1535) if tensor is GIVEN else (None, None))
+
+
+def test_a_queue_without_buffers_is_no_deadlock(rig: Rig) -> None:
+    found = rig.launch([record(FAULT, S, line=12, p=(3, 0, 0, 0))]).first("queue_misuse")
+    assert found["message"].endswith("; the queue has no buffers (InitBuffer missing?)")
 
 
 @pytest.mark.parametrize(("end", "causes"), [(196608, []), (196640, ["ub_overflow"])])

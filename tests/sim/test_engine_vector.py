@@ -16,7 +16,6 @@ from engine_rig import (
     AND,
     AXPY,
     COPY,
-    CROSS_SET,
     DIV,
     DUPLICATE,
     EXP,
@@ -370,6 +369,6 @@ def test_the_last_byte_of_tensor_and_memory_may_be_touched(rig: Rig) -> None:
 
 def test_an_unsupported_instruction_is_named(rig: Rig) -> None:
     a = values(F32, 64)
-    _, report = run(rig, a, a, a, [record(CROSS_SET, V, line=7)])
-    assert "CrossCoreSetFlag is not supported" in report.first("unsupported_api")["message"]
+    _, report = run(rig, a, a, a, [record(UNKNOWN, V, line=7)])
+    assert f"opcode {UNKNOWN} is not supported" in report.first("unsupported_api")["message"]
     assert report.first("unsupported_api")["line"] == 7

@@ -24,7 +24,7 @@ INIT, ACQUIRE, RELEASE, BEGIN, END, FAULT = 320, 321, 322, 323, 324, 325
 COUNT, SET_FORM, KEEP_FORM, QUEUE, BYPASS = 1, 2, 4, 8, 16
 GM, UB, L1 = 1, 2, 3
 F16, F32, U8, I16 = 1, 3, 5, 6
-QUESTIONS = range(352, 364)
+QUESTIONS = range(352, 365)
 
 Record = dict[str, Any]
 Scenarios = dict[str, list[Record]]
@@ -330,11 +330,9 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
         ("fault_l1", "InitBuffer", [1, 524288, L1], 524352),
         ("fault_nd2nz", "DataCopy", [9, 2, 0], 0),
         ("fault_limit", "InitBuffer", [2, 65, 64], 0),
-        ("fault_alloc", "AllocTensor", [3, 2, 0], 0),
-        ("fault_full", "EnQue", [4, 1, 0], 0),
-        ("fault_deque", "DeQue", [5, 0, 0], 0),
-        ("fault_double_free", "FreeTensor", [6, 0, 0], 0),
-        ("fault_foreign", "EnQue", [7, 0, 0], 0),
+        ("fault_alloc", "AllocTensor", [3, 2, 2], 0),
+        ("fault_deque", "DeQue", [5, 0, 2], 0),
+        ("fault_tbuf", "TBuf::Get", [11, 0, 0], 0),
         ("fault_event_ids", "AllocEventID", [8, MTE2, V], 8),
         ("fault_repeat", "Add", [9, 4, 0], 256),
         ("fault_stride", "BinaryRepeatParams", [9, 3, 0], 256),
@@ -355,6 +353,26 @@ def test_event_ids_are_the_lowest_free_ones(scenarios: Scenarios) -> None:
 def test_a_misuse_is_a_fault_with_its_figures(scenarios: Scenarios, scenario: str, api: str, figures: list[int], value: int) -> None:
     faults = [record for record in scenarios[scenario] if record.get("op") == FAULT]
     assert [(fault["api"], fault["p"][:3], fault["scalar"]) for fault in faults] == [(api, figures, value)]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "api", "why", "given", "has"),
+    [
+        ("fault_full", "EnQue", [4, 1], (32, "given_full"), ((0, 64), "given_full")),
+        ("fault_double_free", "FreeTensor", [6, 0], (0, "given_twice"), ((0, 64), "given_twice")),
+        ("fault_foreign", "EnQue", [7, 1], (0, "given"), ((64, 32), "has")),
+        ("fault_scratch", "EnQue", [7, 0], (64, ""), ((0, 64), "given_scratch")),
+        ("fault_freed", "EnQue", [7, 2], (0, "given_freed"), ((0, 64), "given_freed")),
+        ("fault_enque_twice", "EnQue", [7, 3], (0, "given_enque_twice"), ((0, 64), "given_enque_twice")),
+    ],
+)
+def test_a_misuse_of_a_queue_names_the_tensor_the_queue_and_where_both_got_their_memory(
+    scenarios: Scenarios, line_of: Callable[[str], int], scenario: str, api: str, why: list[int], given: tuple[int, str], has: tuple[tuple[int, int], str]
+) -> None:
+    (fault,) = [record for record in scenarios[scenario] if record.get("op") == FAULT]
+    assert (fault["api"], fault["p"][:2], fault["dst"][:2]) == (api, why, [UB, given[0]])
+    assert fault["scalar"] == (line_of(given[1]) if given[1] else 0)
+    assert (fault["src1"][:3], fault["p"][2:]) == ([UB, *has[0]], [has[0][1] // 32, line_of(has[1])])
 
 
 @pytest.mark.parametrize(("scenario", "mark"), [("fault_overflow", "overflow"), ("fault_alloc", "stuck")])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+
+from piton.targets.vnpu.diagnostics import parse_compiler
 
 CPP = Path(__file__).parent / "cpp"
 INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
@@ -109,6 +112,29 @@ def test_what_the_chip_lacks_is_refused_at_compile_time_with_the_way_out(tmp_pat
     wanted = (*REFUSALS.values(), "__mix__ kernels with both kinds of core are not supported")
     missing = [text for text in wanted if text not in result.stderr]
     assert missing == []
+
+
+CUTS = """#include "kernel_operator.h"
+using namespace AscendC;
+void known(LocalTensor<float> x) { Exp(x, x, uint64_t(64), 256, {1, 1, 8, 8}); }
+template <uint32_t repeats> void instance(LocalTensor<float> x) {
+    Muls(x, x, 2.0f, uint64_t(64), repeats, {1, 1, 8, 8}); }
+void stride(LocalTensor<float> x) { Add(x, x, x, 64, 1, {1, 1, 1, 8, 8, 300}); }
+void wide(LocalTensor<float> x) { Copy(x, x, 64, 1, {1, 1, 70000, 8}); }
+void unknown(LocalTensor<float> x, int n) { Exp(x, x, uint64_t(64), n, {1, 1, 8, 8}); }
+void fits(LocalTensor<float> x) { Exp(x, x, uint64_t(64), 255, {65535, 1, 255, 8}); int m = 1000; Exp(x, x, m); }
+void g(LocalTensor<float> x) { instance<512>(x); instance<255>(x); }
+"""
+
+
+def test_a_constant_that_a_narrow_parameter_cuts_is_a_warning_at_the_user_s_line_and_nothing_else_is(tmp_path: Path) -> None:
+    source = tmp_path / "cuts.cpp"
+    source.write_text(CUTS)
+    argv = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-isystem", str(INCLUDE), "-DPITON_DEVICE_PASS", "-c", str(source), "-o", str(tmp_path / "cuts.o")]
+    result = subprocess.run(argv, check=True, capture_output=True, text=True, timeout=120, env={"LC_ALL": "C", "PATH": os.environ["PATH"]})
+    messages = parse_compiler(result.stderr, lambda file: file == str(source))
+    found = {(message.diagnostic.line, "255" in message.diagnostic.message) for message in messages if message.diagnostic.severity == "warning"}
+    assert found == {(3, True), (5, True), (6, True), (7, False)}
 
 
 DEVICE_HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h") if "host/" not in path.relative_to(INCLUDE).as_posix())

@@ -7,11 +7,16 @@ from pathlib import Path
 
 from variants import KERNEL, PLUGIN, Case, Edit, write_submission
 
+from piton.evaluate.sandbox import syscalls
+
 HERE = Path(__file__).resolve().parent
 HONEST = 1
 RAW_STORE = 35
 DAEMON_SECONDS = "86397"
 """Stands in the command line of everything the attacks leave behind; the same number as in hostile_package.py."""
+
+STARTED = ("process_started",) if syscalls.is_available() else ("none", "host_exception")
+"""Without a system-call filter a process can be started; it ends with the case."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,8 @@ ATTACKS = (
     Attack(10, "returns_a_host_tensor", ("wrong_device",)),
     Attack(11, "returns_a_tensor_subclass", ("not_a_tensor",)),
     Attack(12, "returns_a_tensor_with_an_overridden_method", ("not_a_tensor",)),
-    Attack(13, "leaves_a_daemon", ("none", "host_exception")),
-    Attack(14, "starts_a_program", ("none", "host_exception")),
+    Attack(13, "leaves_a_daemon", STARTED),
+    Attack(14, "starts_a_program", STARTED),
     Attack(15, "prints_a_result", ("unwritten_output",)),
     Attack(16, "writes_to_every_descriptor", ("illegal_reply", "protocol_violation")),
     Attack(17, "exits_at_once", ("host_exit",)),

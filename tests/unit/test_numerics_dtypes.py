@@ -14,10 +14,13 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.numerics.dtypes import (
     decode,
+    dtype_of,
     encode,
     encode_float32,
+    from_name,
     from_torch_name,
     integer_bounds,
+    is_torchs_own,
     largest_finite,
     raw_bytes,
     storage_dtype,
@@ -107,15 +110,39 @@ def test_float32_to_bfloat16_agrees_with_ml_dtypes_on_random_bits() -> None:
         np.testing.assert_array_equal(ours, values.astype(ml_dtypes.bfloat16).astype(np.float32))
 
 
-@pytest.mark.parametrize("dtype", [DType.INT4, DType.FLOAT4_E2M1, DType.HIFLOAT8, DType.HIFLOAT32])
+@pytest.mark.parametrize("dtype", [DType.INT4, DType.HIFLOAT32])
 def test_unsupported_formats_are_named_in_the_error(dtype: DType) -> None:
     with pytest.raises(EvaluatorError, match=f"{dtype.value} is not supported"):
         storage_dtype(dtype)
 
 
 def test_torch_names_go_both_ways() -> None:
-    assert all(from_torch_name(f"torch.{torch_name(dtype)}") is dtype for dtype in DType)
+    assert all(from_torch_name(f"torch.{torch_name(dtype)}") is dtype for dtype in DType if is_torchs_own(dtype))
     assert from_torch_name("torch.complex64") is None
+
+
+def test_a_type_that_torch_lacks_is_carried_by_one_that_keeps_its_own_name() -> None:
+    assert {dtype: torch_name(dtype) for dtype in DType if not is_torchs_own(dtype)} == {
+        DType.HIFLOAT8: "uint8",
+        DType.FLOAT4_E2M1: "uint8",
+        DType.INT4: "uint8",
+        DType.HIFLOAT32: "float32",
+    }
+    assert (from_torch_name("uint8"), from_torch_name("float32")) == (DType.UINT8, DType.FLOAT32)
+
+
+def test_every_element_type_has_a_numpy_dtype_of_its_own() -> None:
+    for dtype in (dtype for dtype in DType if dtype not in (DType.INT4, DType.HIFLOAT32)):
+        array = np.zeros((3, 2), storage_dtype(dtype))
+        assert dtype_of(array[1:].copy()) is dtype
+    with pytest.raises(EvaluatorError, match="complex64"):
+        dtype_of(np.zeros(1, np.complex64))
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3", "torch.float8_e4m3fn", "float8_e4m3fn"])
+def test_an_attribute_may_name_a_type_by_the_suites_name_or_torchs(name: str) -> None:
+    assert from_name(name) is DType.FLOAT8_E4M3
+    assert (from_name("hifloat8"), from_name("no_such_type")) == (DType.HIFLOAT8, None)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (5,), (2, 3)])

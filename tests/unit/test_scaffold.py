@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 
 from piton.catalog import load_suite, read_submission
 from piton.catalog.proto import read_proto
-from piton.catalog.scaffold import Kind, write_scaffold
+from piton.catalog.scaffold import Kind, Layout, write_scaffold
 from piton.catalog.scaffold.plan import plan_of
 from piton.catalog.scaffold.signature import parameters_of, results_of, torch_schema
 from piton.catalog.scaffold.write import block, wrapped
@@ -56,9 +57,10 @@ def texts_of(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.operator.name)
-def test_every_operator_of_the_suite_gets_a_complete_submission(member: object, tmp_path: Path) -> None:
-    made = write_scaffold(member.operator, tmp_path / "made", "my_ops")  # type: ignore[attr-defined]
+def test_every_operator_of_the_suite_gets_a_complete_submission(member: object, layout: Layout, tmp_path: Path) -> None:
+    made = write_scaffold(member.operator, tmp_path / "made", "my_ops", layout=layout)  # type: ignore[attr-defined]
     name = member.operator.name  # type: ignore[attr-defined]
     texts = texts_of(made.folder)
     assert made.kind.is_complete
@@ -68,18 +70,21 @@ def test_every_operator_of_the_suite_gets_a_complete_submission(member: object, 
         assert not any(mark in text for mark in ("{{", "{%", "FILL IN")), path
         assert text.endswith("\n"), path
         assert not text.endswith("\n\n"), path
-    assert f'm.def("{torch_schema(member.operator)}")'.replace('"none"', '\\"none\\"') in texts[f"csrc/ops/{name}/op_plugin/{name}_plugin.cpp"]  # type: ignore[attr-defined]
+    binding = texts[f"{name}.asc" if layout is Layout.SINGLE else f"csrc/ops/{name}/op_plugin/{name}_plugin.cpp"]
+    assert f"m.def({json.dumps(torch_schema(member.operator))})" in binding  # type: ignore[attr-defined]
     found = read_submission(made.folder, tmp_path / "store")
     assert (found.manifest.package, [item.operator for item in found.operators]) == ("my_ops", [name])
 
 
+@pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.operator.name)
-def test_the_code_of_a_submission_is_in_the_projects_format(member: object, tmp_path: Path) -> None:
-    made = write_scaffold(member.operator, tmp_path / "made")  # type: ignore[attr-defined]
-    sources = [str(made.folder / path) for path in made.files if path.endswith((".cpp", ".h"))]
-    tool = Path(sys.executable).parent / "clang-format"
-    done = subprocess.run([str(tool), f"--style=file:{ROOT / '.clang-format'}", "--dry-run", "-Werror", *sources], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_the_code_of_a_submission_is_in_the_projects_format(member: object, layout: Layout, tmp_path: Path) -> None:
+    made = write_scaffold(member.operator, tmp_path / "made", layout=layout)  # type: ignore[attr-defined]
+    tool = [str(Path(sys.executable).parent / "clang-format"), f"--style=file:{ROOT / '.clang-format'}", "--assume-filename=any.cpp"]
+    for path in made.files:
+        if path.endswith((".cpp", ".h", ".asc")):
+            text = (made.folder / path).read_text()
+            assert subprocess.run(tool, input=text, capture_output=True, text=True, check=True).stdout == text, path
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,20 @@ def test_a_place_that_asked_for_one_message_is_not_given_to_the_next() -> None:
     assert (messages[-1].diagnostic.file, messages[-1].diagnostic.line) == ("/usr/include/x.h", 3)
 
 
+INLINED = """\
+In constructor 'piton::Narrow<T>::Narrow(Number) [with Number = int]',
+    inlined from 'void AscendC::Helper()' at /piton/ascendc/x.h:9:2,
+    inlined from 'void k(AscendC::LocalTensor<float>)' at csrc/k.cpp:4:8:
+/piton/ascendc/record.h:125:28: warning: call to 'piton::CutTo8Bits' declared with attribute warning: a value above 255 [-Wattribute-warning]
+"""
+
+
+def test_a_warning_in_an_inlined_function_gets_the_user_s_line_and_its_own_words() -> None:
+    (warning,) = parse_compiler(INLINED, is_user_file)
+    assert (warning.diagnostic.file, warning.diagnostic.line, warning.diagnostic.severity) == ("csrc/k.cpp", 4, "warning")
+    assert warning.diagnostic.message == "a value above 255 [-Wattribute-warning]"
+
+
 def judged(line: str, column: int, known: frozenset[str] = frozenset()) -> Cause:
     messages = parse_compiler(f"csrc/k.cpp:7:{column}: error: whatever\n", is_user_file)
     return judge_compile(messages, lambda _file, number: line if number == 7 else "", known, "").cause
@@ -153,3 +167,13 @@ def test_the_linker_s_place_is_the_path_inside_the_submission() -> None:
     text = f"/usr/bin/ld: {folder}/./src/csrc/k.cpp:31: warning: undefined reference to `f(int)'\n"
     place = judge_link(["f(int)"], text, is_user_file).place
     assert (place.file, place.line) == ("csrc/k.cpp", 31)
+
+
+REFUSED = "error: static assertion failed: Exp does not support bfloat16_t on the Ascend 910B; supported: half, float. Cast to float first.\n"
+
+
+def test_a_type_that_our_headers_refuse_is_told_from_the_submission_s_own_assertions() -> None:
+    ours = parse_compiler(f"csrc/k.cpp:40:21:   required from here\n/piton/ascendc/cast.h:12:15: {REFUSED}", is_user_file)
+    theirs = parse_compiler(f"csrc/k.cpp:12:15: {REFUSED}", is_user_file)
+    causes = [judge_compile(messages, lambda _file, _line: "", frozenset(), "").cause for messages in (ours, theirs)]
+    assert causes == [Cause.UNSUPPORTED_DTYPE, Cause.COMPILE_ERROR]

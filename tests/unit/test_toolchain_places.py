@@ -66,6 +66,11 @@ def test_inlined_headers_are_skipped_and_callers_follow(root: Path) -> None:
     assert found(root, answer) == [("csrc/k.cpp", 42, "K<float>::Process"), ("csrc/k.cpp", 50, "entry")]
 
 
+@pytest.mark.parametrize("name", ["csrc/k.cpp", "./csrc/k.cpp", "src/csrc/k.cpp", "./src/csrc/k.cpp"])
+def test_a_source_is_known_as_it_stands_and_in_the_folder_of_copies(root: Path, name: str) -> None:
+    assert found(root, f"0x0010\nentry\n{WORK}{name}:7\n") == [("csrc/k.cpp", 7, "entry")]
+
+
 @pytest.mark.parametrize(
     "spot",
     [

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
 from piton.cli.evaluation import cache_dir
-from piton.cli.printing import NONE, amount, anchored, microseconds, print_json, safe
+from piton.cli.printing import NONE, amount, anchored, microseconds, open_console, print_json, safe
 from piton.core.errors import UsageError
 from piton.core.measurement import Anchor
 from piton.core.suite import Suite
 from piton.evaluate.anchor_view import UNITS, AnchorSources, AnchorView, BlockView, ChoiceView, anchor_sources, explain, hardware_sources
 from piton.evaluate.pipeline import named_target
 from piton.evaluate.suite_view import find_cases, find_member
+from piton.report.fit import Column, Listing
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def show_anchors(options: HapOptions) -> int:
         place = {"suite": suite.name, "suite_version": suite.version, "on": name, "hardware": sources.hardware.name, "score_profile": sources.profile}
         print_json({**place, "cases": views})
     else:
-        _print(Console(), name, views)
+        _print(open_console(), name, views)
     return 0
 
 
@@ -77,15 +77,24 @@ def _print(console: Console, name: str, views: Sequence[AnchorView]) -> None:
     console.print(safe("T_HW is modelled unless it says otherwise; --case ID shows the work, every unit and every choice", "dim"), soft_wrap=True)
 
 
-def _overview(views: Sequence[AnchorView]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="times in us", title_justify="left")
-    names = ["case", "elements", "read", "written", "bound by", "T_HW\nsilicon", "T_HW\nconvention", "T_HW\nquoted", "T_baseline"]
+_OVERVIEW = (
+    Column("case", is_right=True),
+    Column("elements", is_right=True, wraps=False, leaves=2),
+    Column("read", is_right=True, wraps=False, leaves=3),
+    Column("written", is_right=True, wraps=False, leaves=4),
+    Column("bound by"),
+    Column("T_HW\nsilicon", is_right=True, wraps=False),
+    Column("T_HW\nconvention", is_right=True, wraps=False, leaves=1),
+    Column("T_HW\nquoted", is_right=True, wraps=False),
+    Column("T_baseline", is_right=True, wraps=False),
+)
+_HAP = (Column("HAP", is_right=True, wraps=False), Column("points", is_right=True))
+
+
+def _overview(views: Sequence[AnchorView]) -> Listing:
     has_hap = any(view.hap for view in views)
-    for name in [*names, *(["HAP", "points"] if has_hap else [])]:
-        table.add_column(name, justify="left" if name == "bound by" else "right")
-    for view in views:
-        table.add_row(*_row(view), *(_hap_cells(view) if has_hap else ()))
-    return table
+    rows = [(*_row(view), *(_hap_cells(view) if has_hap else ())) for view in views]
+    return Listing((*_OVERVIEW, *(_HAP if has_hap else ())), rows, "times in us")
 
 
 def _row(view: AnchorView) -> list[str]:
@@ -111,18 +120,20 @@ def _print_one(console: Console, view: AnchorView) -> None:
         console.print(safe(line), soft_wrap=True)
 
 
-def _block_table(block: BlockView) -> Table:
+def _block_table(block: BlockView) -> Listing:
     use = "scores" if block.is_scored else "for comparison"
-    table = Table(title=f"{block.block} peaks ({use}), times in us, modelled", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("choice", "read", "written", "lane instr.", "FLOP", *UNITS, "floor", "T_HW", "bound by"):
-        table.add_column(name, justify="left" if name in ("choice", "bound by") else "right")
-    for choice in block.choices:
-        work = (_work(choice.vector_lane_instructions), _work(choice.cube_flops))
-        times = [_unit_time(choice, unit) for unit in (*UNITS, "floor")]
-        sizes = (amount(choice.read_bytes, "B"), amount(choice.write_bytes, "B"))
-        label = safe(choice.choice, "bold" if choice.is_chosen else "dim")
-        table.add_row(label, *sizes, *work, *times, microseconds(choice.time_us), choice.limiting_unit)
-    return table
+    figures = ("read", "written", "lane instr.", "FLOP", *UNITS, "floor", "T_HW")
+    columns = (Column("choice"), *(Column(name, is_right=True, wraps=False) for name in figures), Column("bound by"))
+    rows = [_choice_row(choice) for choice in block.choices]
+    return Listing(columns, rows, f"{block.block} peaks ({use}), times in us, modelled", turns=True)
+
+
+def _choice_row(choice: ChoiceView) -> tuple[str | Text, ...]:
+    work = (_work(choice.vector_lane_instructions), _work(choice.cube_flops))
+    times = [_unit_time(choice, unit) for unit in (*UNITS, "floor")]
+    sizes = (amount(choice.read_bytes, "B"), amount(choice.write_bytes, "B"))
+    label = safe(choice.choice, "bold" if choice.is_chosen else "dim")
+    return (label, *sizes, *work, *times, microseconds(choice.time_us), choice.limiting_unit)
 
 
 def _work(amounts: dict[str, float]) -> str:

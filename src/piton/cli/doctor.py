@@ -14,15 +14,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from piton.cli.evaluation import cache_dir
+from piton.cli.printing import open_console
 from piton.core.errors import EvaluatorError
 from piton.evaluate.environment import compiler_version, package_version
 from piton.evaluate.memory import available_bytes
 from piton.evaluate.policy import Bounds
+from piton.report.fit import Column, Listing
 from piton.targets.vnpu.store import CAP_BYTES, Store
 
 APT_LINE = "apt-get install python3-venv python3-dev g++ make"
@@ -52,7 +52,7 @@ def run_doctor(*, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps([asdict(check) for check in checks], indent=1) + "\n")
     else:
-        Console().print(_table(checks))
+        open_console().print(_table(checks))
     return _READY if all(check.is_ok or not check.is_required for check in checks) else _LACKING
 
 
@@ -162,13 +162,14 @@ CHECKS: tuple[Callable[[], Check], ...] = (
 )
 
 
-def _table(checks: list[Check]) -> Table:
-    table = Table("check", "found", "needed", "", "how to get it", title="piton doctor", title_justify="left")
+def _table(checks: list[Check]) -> Listing:
+    rows = []
     for check in checks:
         mark = (
             Text("ok", style="green")
             if check.is_ok
             else Text("missing" if check.is_required else "less than wished", style="red" if check.is_required else "yellow")
         )
-        table.add_row(check.name, Text(check.found), check.needed, mark, Text(check.how if not check.is_ok or check.name in ("isolation", "cache") else ""))
-    return table
+        rows.append((check.name, check.found, check.needed, mark, check.how if not check.is_ok or check.name in ("isolation", "cache") else ""))
+    columns = (Column("check", wraps=False), Column("found", most=60), Column("needed"), Column("", wraps=False), Column("how to get it"))
+    return Listing(columns, rows, "piton doctor")

@@ -16,6 +16,7 @@ from typing import get_args
 from rich.console import Console
 
 from piton.cli.live import LiveView
+from piton.cli.printing import open_console
 from piton.core.errors import UsageError
 from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
@@ -79,7 +80,7 @@ def _run(options: EvaluationOptions, run_dir: Path) -> int:
     request = _request(options, run_dir)
     if options.overwrites:
         _replace(request)
-    console = Console(stderr=options.prints_json)
+    console = open_console(is_error=options.prints_json)
     with LiveView(console) as view:
         report = evaluate(request, view.show)
     write_report(report, run_dir / REPORT)

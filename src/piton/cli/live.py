@@ -78,7 +78,8 @@ class LiveView:
 
     def _show_plan(self, event: Planned) -> None:
         resumed = f", {event.resumed_cases} taken from the journal" if event.resumed_cases else ""
-        self._say(f"{event.submission}: {event.cases} cases of {', '.join(event.operators)} ({event.suite}) on {event.target}{resumed}", "bold")
+        cases = "1 case" if event.cases == 1 else f"{event.cases} cases"
+        self._say(f"{event.submission}: {cases} of {', '.join(event.operators)} ({event.suite}) on {event.target}{resumed}", "bold")
         self._progress.update(self._bar, total=event.cases, description="running")
 
     def _show_case(self, event: CaseFinished) -> None:

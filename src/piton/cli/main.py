@@ -133,11 +133,12 @@ def new_command(
         str, typer.Option(help="The operator's suite: one of Piton's by name, or a folder in the published layout.", autocompletion=complete_suite)
     ] = "piton",
     package: Annotated[str, typer.Option(help="Name of the Python package and of the torch.ops namespace.")] = "cann_bench",
+    op_layout: Annotated[str, typer.Option(help="folders (kernel, launcher, binding apart), or single (one .asc file).")] = "folders",
 ) -> None:
     """Write a submission to start from: a plain kernel with tiling, its torch binding and package."""
     from piton.cli.new import NewOptions, start_submission
 
-    raise typer.Exit(start_submission(NewOptions(operator=operator, out=out, suite=suite, package=package)))
+    raise typer.Exit(start_submission(NewOptions(operator=operator, out=out, suite=suite, package=package, layout=op_layout)))
 
 
 @app.command("report")

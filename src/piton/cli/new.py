@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from piton.catalog import load_suite
-from piton.catalog.scaffold import Kind, Scaffold, write_scaffold
+from piton.catalog.scaffold import Kind, Layout, Scaffold, write_scaffold
 from piton.catalog.suite import DEFAULT_SUITE
 from piton.core.errors import UsageError
 from piton.core.operator import Operator
@@ -27,19 +27,26 @@ class NewOptions:
     out: str
     suite: str
     package: str
+    layout: str
 
 
 def start_submission(options: NewOptions) -> int:
     """Write the folder and print what it holds and what to do next; the exit status."""
     operator, is_foreign = _find(options)
     suite = "" if options.suite == DEFAULT_SUITE else f" --suite {shlex.quote(options.suite)}{' --trust' if is_foreign else ''}"
-    made = write_scaffold(operator, options.out or operator.name, options.package, suite)
+    made = write_scaffold(operator, options.out or operator.name, options.package, suite, _layout(options.layout))
     console = Console(highlight=False)
     console.print(f"{made.folder}: {operator.name}, {_describe(made)}", soft_wrap=True, markup=False)
     for path in made.files:
         console.print(f"  {path}", soft_wrap=True, markup=False)
     console.print(f"next: piton eval {shlex.quote(str(made.folder))}{suite} --op {operator.name}", soft_wrap=True, markup=False)
     return 0
+
+
+def _layout(name: str) -> Layout:
+    if name not in [item.value for item in Layout]:
+        raise UsageError(f"there is no layout {name!r}", expected=" or ".join(item.value for item in Layout), action="check --op-layout")
+    return Layout(name)
 
 
 def _find(options: NewOptions) -> tuple[Operator, bool]:

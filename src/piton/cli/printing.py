@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 
+from rich.console import Console
 from rich.text import Text
 
 from piton.core.canonical import plain
 from piton.core.measurement import Anchor
 from piton.core.operator import AttrValue
 from piton.core.visible import visible
+from piton.report.terminal import WIDTH
 
 NONE = "–"
 _STEP = 1000
 _PREFIXES = ("", "k", "M", "G", "T", "P")
+
+
+def open_console(*, is_error: bool = False) -> Console:
+    """Where a command prints: as wide as the terminal or $COLUMNS, elsewhere (a file, a pipe) as wide as a table needs."""
+    console = Console(stderr=is_error)
+    return console if console.is_terminal or os.environ.get("COLUMNS") else Console(stderr=is_error, width=WIDTH)
 
 
 def print_json(value: object) -> None:

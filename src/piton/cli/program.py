@@ -7,19 +7,17 @@ import sys
 from rich.console import Console
 
 from piton.cli.live import LiveView
+from piton.cli.printing import open_console
 from piton.core.program import ProgramReport
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
 from piton.evaluate.program import ProgramRequest, run_program
 from piton.report.program import program_json, render_program
-from piton.report.terminal import WIDTH
 
 
 def run_and_show(request: ProgramRequest, *, prints_json: bool) -> int:
     """0 when the program returned 0 and nothing was wrong, 1 otherwise."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        console = Console(stderr=True, width=WIDTH)
+    console = open_console(is_error=True)
     with LiveView(console) as view:
         report = run_program(request, view.show)
     if prints_json:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
+from piton.cli.printing import open_console
 from piton.core.errors import UsageError
 from piton.core.report import Report
 from piton.report.compare import Comparison, compare
@@ -44,7 +43,7 @@ def show_reports(runs: Sequence[str], options: ReportOptions) -> int:
     elif options.prints_markdown:
         sys.stdout.write(markdown_text(reports[0]))
     elif not options.html and not options.updates:
-        Console().print(render_terminal(reports[0]))
+        open_console().print(render_terminal(reports[0]))
     return 0
 
 
@@ -65,7 +64,7 @@ def _show_comparison(reports: Sequence[Report], runs: Sequence[str], options: Re
     if options.prints_markdown:
         sys.stdout.write(comparison_markdown(found))
     else:
-        Console().print(render_comparison(found))
+        open_console().print(render_comparison(found))
     return 0
 
 

@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from piton.catalog import load_suite, suite_names
 from piton.catalog.suite import DEFAULT_SUITE, operator_names
 from piton.cli.evaluation import cache_dir
-from piton.cli.printing import amount, anchored, attributes_text, print_json, safe, shape_text
+from piton.cli.printing import amount, anchored, attributes_text, open_console, print_json, safe, shape_text
 from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, TensorSpec
+from piton.core.visible import visible
 from piton.evaluate.anchor_view import anchor_sources
 from piton.evaluate.pipeline import named_target
 from piton.evaluate.suite_view import CaseView, OperatorView, SuiteView, TensorView, find_cases, find_member, view_operator, view_suite
+from piton.report.fit import Column, Listing
 
 _LISTED_TENSORS = 3
 
@@ -40,7 +41,7 @@ def list_suites(paths: Sequence[str], *, as_json: bool) -> int:
     if as_json:
         print_json({"suites": views})
     else:
-        Console().print(_suites_table(views))
+        open_console().print(_suites_table(views))
     return 0
 
 
@@ -75,27 +76,42 @@ def _print(view: object, as_json: bool, draw: Callable[[Console], None]) -> None
     if as_json:
         print_json(view)
     else:
-        draw(Console())
+        draw(open_console())
 
 
-def _suites_table(views: Sequence[SuiteView]) -> Table:
-    table = Table("suite", "version", "level", "operators", "cases", box=SIMPLE_HEAD, pad_edge=False)
+def _suites_table(views: Sequence[SuiteView]) -> Listing:
+    rows = []
     for view in views:
         for number, (level, names) in enumerate(view.levels.items()):
             head = (safe(view.name), safe(view.version)) if number == 0 else ("", "")
             counts = {line.name: line.cases for line in view.operators}
-            table.add_row(*head, level, safe(f"{len(names)}: {', '.join(names)}"), str(sum(counts[name] for name in names)))
-    return table
+            rows.append((*head, level, safe(f"{len(names)}: {', '.join(names)}"), str(sum(counts[name] for name in names))))
+    return Listing([Column("suite"), Column("version"), Column("level"), Column("operators"), Column("cases", is_right=True)], rows)
 
 
-def _suite_table(view: SuiteView) -> Table:
+def _suite_table(view: SuiteView) -> Listing:
     origin = "from outside Piton: evaluating needs --trust" if view.is_foreign else "Piton's own"
-    title = safe(f"{view.name} {view.version} ({origin}), {len(view.operators)} operators, {view.cases} cases", "bold")
-    table = Table("level", "operator", "category", "cases", "elements", "signature", title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for line in view.operators:
-        sizes = f"{amount(line.smallest_elements)} to {amount(line.largest_elements)}"
-        table.add_row(str(line.level), safe(line.name), safe(line.category), str(line.cases), sizes, safe(line.schema_text))
-    return table
+    title = visible(f"{view.name} {view.version} ({origin}), {len(view.operators)} operators, {view.cases} cases")
+    rows = [
+        (
+            str(line.level),
+            safe(line.name),
+            safe(line.category),
+            str(line.cases),
+            f"{amount(line.smallest_elements)} to {amount(line.largest_elements)}",
+            safe(line.schema_text),
+        )
+        for line in view.operators
+    ]
+    columns = (
+        Column("level"),
+        Column("operator"),
+        Column("category", leaves=2),
+        Column("cases", is_right=True),
+        Column("elements", wraps=False, leaves=1),
+        Column("signature"),
+    )
+    return Listing(columns, rows, title)
 
 
 def _print_operator(console: Console, view: OperatorView, *, is_short: bool) -> None:
@@ -109,14 +125,14 @@ def _print_operator(console: Console, view: OperatorView, *, is_short: bool) -> 
         _print_case(console, case)
 
 
-def _signature_table(view: OperatorView) -> Table:
-    table = Table("", "name", "type", "", "about", box=SIMPLE_HEAD, pad_edge=False)
-    for role, specs in (("input", view.inputs), ("output", view.outputs)):
-        for spec in specs:
-            table.add_row(role, safe(spec.name), ", ".join(dtype.value for dtype in spec.dtypes), _flags(spec, view, role), safe(spec.description))
-    for attr in view.attributes:
-        table.add_row("attribute", safe(attr.name), attr.type, safe(_default(attr)), safe(attr.description))
-    return table
+def _signature_table(view: OperatorView) -> Listing:
+    rows: list[tuple[str | Text, ...]] = [
+        (role, safe(spec.name), ", ".join(dtype.value for dtype in spec.dtypes), _flags(spec, view, role), safe(spec.description))
+        for role, specs in (("input", view.inputs), ("output", view.outputs))
+        for spec in specs
+    ]
+    rows += [("attribute", safe(attr.name), attr.type, safe(_default(attr)), safe(attr.description)) for attr in view.attributes]
+    return Listing([Column(""), Column("name"), Column("type"), Column(""), Column("about", leaves=1)], rows)
 
 
 def _flags(spec: TensorSpec, view: OperatorView, role: str) -> str:
@@ -134,16 +150,25 @@ def _default(attr: AttrSpec) -> str:
     return "required" if attr.is_required and attr.default is None else f"default {attributes_text({attr.name: attr.default}).partition('=')[2]}"
 
 
-def _cases_table(view: OperatorView) -> Table:
-    title = f"cases, anchors on {view.target} in us"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("case", "size", "inputs", "elements", "bytes", "attributes", "T_HW", "T_baseline"):
-        table.add_column(name, justify="right" if name in ("case", "elements", "bytes", "T_HW", "T_baseline") else "left")
+_CASES = (
+    Column("case", is_right=True),
+    Column("size", leaves=2),
+    Column("inputs"),
+    Column("elements", is_right=True, wraps=False),
+    Column("bytes", is_right=True, wraps=False, leaves=3),
+    Column("attributes", leaves=1),
+    Column("T_HW", is_right=True),
+    Column("T_baseline", is_right=True),
+)
+
+
+def _cases_table(view: OperatorView) -> Listing:
+    rows = []
     for case in view.cases:
         sizes = (amount(case.elements), amount(case.nbytes, "B"))
         inputs, attributes = safe(_inputs(case)), safe(attributes_text(case.attributes))
-        table.add_row(safe(case.id), case.size.value, inputs, *sizes, attributes, anchored(case.t_hw), anchored(case.t_baseline))
-    return table
+        rows.append((safe(case.id), case.size.value, inputs, *sizes, attributes, anchored(case.t_hw), anchored(case.t_baseline)))
+    return Listing(_CASES, rows, f"cases, anchors on {view.target} in us")
 
 
 def _inputs(case: CaseView) -> str:

@@ -16,6 +16,8 @@ class DType(str, Enum):
     FLOAT8_E4M3 = "float8_e4m3"
     FLOAT8_E5M2 = "float8_e5m2"
     HIFLOAT8 = "hifloat8"
+    FLOAT8_E8M0 = "float8_e8m0"
+    """A power of two and nothing else: the scale that a block of an MX format shares."""
     FLOAT4_E2M1 = "float4_e2m1"
     INT4 = "int4"
     INT8 = "int8"
@@ -38,6 +40,11 @@ class DType(str, Enum):
         """True for every floating format, including the 8- and 4-bit ones."""
         return "float" in self.value
 
+    @property
+    def is_low_bit(self) -> bool:
+        """True for floating formats of 8 and 4 bits: no processor that Piton runs on computes in them."""
+        return self.is_floating and self.bits <= 8
+
     def bytes_of(self, elements: int) -> int:
         """Bytes that `elements` densely packed elements take."""
         return (elements * self.bits + 7) // 8
@@ -52,6 +59,7 @@ _BITS = {
     DType.FLOAT8_E4M3: 8,
     DType.FLOAT8_E5M2: 8,
     DType.HIFLOAT8: 8,
+    DType.FLOAT8_E8M0: 8,
     DType.FLOAT4_E2M1: 4,
     DType.INT4: 4,
     DType.INT8: 8,

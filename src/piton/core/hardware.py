@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from piton.core.canonical import digest
+from piton.core.dtype import DType
 from piton.core.operator import Frozen
 
 
@@ -59,6 +60,8 @@ class Hardware(Frozen):
     """Capacity by on-chip memory: ub, l1, l0a, l0b, l0c, bt."""
     convention: Peaks
     silicon: Peaks
+    absent_types: tuple[DType, ...] = ()
+    """Element types that no instruction of the chip takes; operators on them can't be asked of it."""
     simulation: dict[str, Figure] = Field(default_factory=dict)
     """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
 

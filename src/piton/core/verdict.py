@@ -44,6 +44,7 @@ class Cause(str, Enum):
     BUILD_TIMEOUT = "build_timeout"
     OPERATOR_MISSING = "operator_missing"
     UNSUPPORTED_API = "unsupported_api"
+    UNSUPPORTED_DTYPE = "unsupported_dtype"
     LOAD_FAILED = "load_failed"
     # crashed
     HOST_SIGNAL = "host_signal"
@@ -122,6 +123,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
         Cause.BUILD_TIMEOUT,
         Cause.OPERATOR_MISSING,
         Cause.UNSUPPORTED_API,
+        Cause.UNSUPPORTED_DTYPE,
         Cause.LOAD_FAILED,
     ),
     Verdict.CRASHED: (

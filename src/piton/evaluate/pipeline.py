@@ -52,6 +52,7 @@ from piton.evaluate.seal import seal_case, seal_report
 from piton.evaluate.selection import Selection, select
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
+from piton.evaluate.types import check_types
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -119,6 +120,7 @@ def load(request: EvaluationRequest, target: Target) -> Subject:
     if request.hidden is not None:
         require_cases(selection.members)
         selection = without_names(selection, request.hidden)
+    check_types(selection, target.name, target.hardware)
     submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from piton.core.execution import OutputBuffer
 from piton.core.verdict import Cause, Outcome, outcome
-from piton.numerics.dtypes import torch_name
+from piton.numerics.dtypes import carried_shape, torch_name
 from piton.numerics.tensors import GoldenOutput
 
 
 def wrong_form(got: OutputBuffer, golden: GoldenOutput) -> Outcome | None:
     """The outcome for the first thing that is not as declared, or None. Nothing is broadcast, cast or copied into place."""
-    if tuple(got.shape) != golden.shape:
-        return outcome(Cause.SHAPE_MISMATCH, f"output {golden.name} has shape {list(got.shape)}, expected {list(golden.shape)}", output=golden.name)
+    shape = carried_shape(golden.dtype, golden.shape)
+    if tuple(got.shape) != shape:
+        packed = f" ({list(golden.shape)} elements of {golden.dtype.value}, two in a byte)" if shape != golden.shape else ""
+        return outcome(Cause.SHAPE_MISMATCH, f"output {golden.name} has shape {list(got.shape)}, expected {list(shape)}{packed}", output=golden.name)
     expected = torch_name(golden.dtype)
     if got.dtype_name.removeprefix("torch.") != expected:
-        return outcome(Cause.DTYPE_MISMATCH, f"output {golden.name} has dtype {got.dtype_name}, expected {expected}", output=golden.name)
+        return outcome(Cause.DTYPE_MISMATCH, f"output {golden.name} has dtype {got.dtype_name}, expected {_with_type(expected, golden)}", output=golden.name)
     if not got.is_on_device:
         return outcome(Cause.WRONG_DEVICE, f"output {golden.name} is not on the device", output=golden.name)
     if not is_contiguous(got.shape, got.strides):
@@ -34,3 +36,8 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
             return False
         expected *= size
     return True
+
+
+def _with_type(expected: str, golden: GoldenOutput) -> str:
+    """The carrying dtype, with the element type where the two differ."""
+    return expected if expected.startswith(golden.dtype.value) else f"{expected} (which carries {golden.dtype.value})"

@@ -6,6 +6,9 @@ An operator's golden.py defines a function of the operator's name with the schem
 float32 accumulation and one rounding, because a half-precision matmul of the CPU is no reference (precision standard, rule 3). An optional `get_input` with
 the same arguments, and `seed` if it takes one, rebuilds inputs whose elements depend on each other and returns the tensor arguments in the order of the
 golden's signature.
+
+Inputs of an element type that torch lacks (hifloat8, float4_e2m1) come as float32 in the same-dtype run, which holds all their values. An output of such a type
+is returned in any floating dtype and rounded here, like every other.
 """
 
 from __future__ import annotations
@@ -24,7 +27,19 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.operator import AttrValue, Operator, TensorSpec
 from piton.numerics.chunks import map_spans, spans
-from piton.numerics.dtypes import AnyArray, encode, from_torch_name, integer_bounds, raw_bytes, storage_dtype, torch_name
+from piton.numerics.dtypes import (
+    AnyArray,
+    decode,
+    dtype_of,
+    encode,
+    from_name,
+    from_torch_name,
+    integer_bounds,
+    is_torchs_own,
+    raw_bytes,
+    storage_dtype,
+    torch_name,
+)
 from piton.numerics.golden_module import GoldenModule, load_golden
 from piton.numerics.inputs import Inputs
 from piton.numerics.tensors import GoldenOutput
@@ -102,7 +117,7 @@ def _same_form(before: AnyArray | list[AnyArray], after: Any, name: str, path: s
 def _same_array(before: AnyArray, after: Any, name: str, path: str) -> AnyArray:
     if not isinstance(after, torch.Tensor):
         raise EvaluatorError(f"get_input returned {type(after).__name__} for {name}", expected="a tensor", where=path)
-    found = _to_array(after)
+    found = _to_array(after) if is_torchs_own(dtype_of(before)) else _reencoded(after, dtype_of(before))
     if (found.dtype, found.shape) != (before.dtype, before.shape):
         raise EvaluatorError(
             f"get_input changed the form of {name}", expected=f"{before.dtype} {list(before.shape)}", found=f"{found.dtype} {list(found.shape)}", where=path
@@ -128,10 +143,19 @@ def _to_attribute(value: AttrValue) -> object:
 
 def _to_tensor(array: AnyArray, precision: Precision) -> torch.Tensor:
     """A torch copy of the array, widened to float64 if asked and floating."""
-    tensor = torch.empty(array.size, dtype=getattr(torch, array.dtype.name))
+    dtype = dtype_of(array)
+    if not is_torchs_own(dtype):
+        wide = torch.from_numpy(decode(array, dtype))
+        return wide if precision == "float64" else wide.float()
+    tensor = torch.empty(array.size, dtype=getattr(torch, torch_name(dtype)))
     tensor.view(torch.uint8).numpy()[:] = raw_bytes(array)
     shaped = tensor.reshape(array.shape)
     return shaped.double() if precision == "float64" and shaped.is_floating_point() else shaped
+
+
+def _reencoded(tensor: torch.Tensor, dtype: DType) -> AnyArray:
+    """Values that `get_input` returned for an input of an element type that torch lacks."""
+    return encode(tensor.detach().cpu().contiguous().double().numpy(), dtype)
 
 
 def _to_array(tensor: torch.Tensor) -> AnyArray:
@@ -190,7 +214,7 @@ def output_dtype(operator: Operator, output: TensorSpec, case: Case, result: tor
         return output.dtypes[0]
     named = [str(case.attributes.get(spec.name, "")) for spec in operator.attributes if spec.type == "dtype"]
     floating = [item.dtype for item in case.inputs if item.dtype.is_floating]
-    candidates = [*(from_torch_name(name) for name in named), *(item.dtype for item in case.inputs[:1]), from_torch_name(str(result.dtype)), *floating[:1]]
+    candidates = [*(from_name(name) for name in named), *(item.dtype for item in case.inputs[:1]), from_torch_name(str(result.dtype)), *floating[:1]]
     found = next((dtype for dtype in candidates if dtype in output.dtypes), None)
     if found is None:
         raise EvaluatorError(
@@ -206,7 +230,7 @@ def _golden_output(name: str, tensor: torch.Tensor, dtype: DType, path: str) -> 
     shape = tuple(tensor.shape)
     flat = tensor.detach().cpu().contiguous().reshape(-1)
     stored = _store_floats(flat, dtype) if dtype.is_floating else _store_integers(flat, name, dtype, path)
-    return GoldenOutput(name, dtype, shape, raw_bytes(stored))
+    return GoldenOutput(name, dtype, shape, raw_bytes(stored.reshape(shape)))
 
 
 def _store_floats(flat: torch.Tensor, dtype: DType) -> AnyArray:

@@ -12,7 +12,7 @@ import numpy as np
 from piton.core.dtype import DType
 from piton.core.execution import OutputBuffer
 from piton.numerics.compare import compare_output
-from piton.numerics.dtypes import AnyArray, Float64, decode, encode, integer_bounds, raw_bytes, storage_dtype, torch_name
+from piton.numerics.dtypes import AnyArray, Float64, carried_shape, decode, dtype_of, encode, integer_bounds, raw_bytes, storage_dtype, torch_name
 from piton.numerics.inputs import Inputs
 from piton.numerics.judge import Profile
 from piton.numerics.tensors import GoldenOutput
@@ -53,8 +53,9 @@ def rejects(golden: GoldenOutput, impostor: GoldenOutput, tolerance: Tolerance, 
 
 def as_output(output: GoldenOutput) -> OutputBuffer:
     """A golden output in the role of a candidate's output on the device."""
-    strides = tuple(int(np.prod(output.shape[axis + 1 :], dtype=np.int64)) for axis in range(len(output.shape)))
-    return OutputBuffer(output.name, output.shape, torch_name(output.dtype), strides, True, output.data)
+    shape = carried_shape(output.dtype, output.shape)
+    strides = tuple(int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape)))
+    return OutputBuffer(output.name, shape, torch_name(output.dtype), strides, True, output.data)
 
 
 def zeros(golden: GoldenOutput) -> GoldenOutput:
@@ -78,7 +79,7 @@ def input_copy(golden: GoldenOutput, inputs: Inputs) -> GoldenOutput | None:
     """The first input with as many elements, cast to the output's dtype: a kernel that computes nothing. None if there is no such input."""
     arrays = [array for value in inputs.values() for array in (value if isinstance(value, list) else [value])]
     source = next((array for array in arrays if array.size == golden.elements), None)
-    return None if source is None else _replaced(golden, _stored(source.reshape(-1).astype(np.float64), golden.dtype))
+    return None if source is None else _replaced(golden, _stored(_as_float64(source.reshape(-1)), golden.dtype))
 
 
 def first_row_only(golden: GoldenOutput) -> GoldenOutput | None:
@@ -97,17 +98,22 @@ def lower_precision(golden: GoldenOutput) -> GoldenOutput | None:
     return _replaced(golden, encode(decode(encode(_values(golden), lower), lower), golden.dtype))
 
 
+def _as_float64(array: AnyArray) -> Float64:
+    dtype = dtype_of(array)
+    return decode(array, dtype) if dtype.is_floating else array.astype(np.float64)
+
+
 def _values(golden: GoldenOutput) -> Float64:
     return decode(golden.array(), golden.dtype) if golden.dtype.is_floating else golden.array().astype(np.float64)
 
 
 def _stored(values: Float64, dtype: DType) -> AnyArray:
     if dtype.is_floating:
-        return encode(values, dtype)
+        return encode(values, dtype) if dtype is not DType.FLOAT4_E2M1 else encode(np.nan_to_num(values), dtype)
     least, most = integer_bounds(dtype)
     whole: Float64 = np.clip(np.nan_to_num(np.rint(values)), least, most)
     return whole.astype(storage_dtype(dtype))
 
 
 def _replaced(golden: GoldenOutput, stored: AnyArray) -> GoldenOutput:
-    return GoldenOutput(golden.name, golden.dtype, golden.shape, raw_bytes(stored))
+    return GoldenOutput(golden.name, golden.dtype, golden.shape, raw_bytes(stored.reshape(golden.shape)))

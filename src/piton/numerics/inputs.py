@@ -4,6 +4,7 @@ Values
 - floating, finite range: uniform in [low, high]; the ends are first clipped to the dtype and rounded inwards, so that no value leaves the range
 - an infinite or NaN end: the extremes go into head and tail of the flattened tensor, `special_count` elements each: `low` into the head, `high` into the tail;
   the interior is ordinary: [-1, 1], or 2 wide from the finite end
+- float8_e8m0: a power of two inside [low, high], each equally likely; the ends have to be positive
 - integers: uniform, both ends included, clipped to the dtype; bool: uniform over what [low, high] contains of {0, 1}, and never all false when 1 is allowed
 - low = high = 0 gives all zero
 
@@ -23,7 +24,7 @@ from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.numerics.chunks import map_spans, spans
-from piton.numerics.dtypes import AnyArray, decode, encode, encode_float32, integer_bounds, largest_finite, storage_dtype
+from piton.numerics.dtypes import AnyArray, carried_shape, decode, encode, encode_float32, integer_bounds, largest_finite, next_value, storage_dtype
 from piton.numerics.streams import STREAM_CHUNK, below, stream_key, unit_float32, unit_float64
 
 GENERATOR_VERSION = 1
@@ -38,8 +39,11 @@ SPECIAL_SHARE = 20
 SPECIAL_LIMIT = 1024
 """Most elements at each end that become a special value: several vector registers wide, and a small part of a large tensor."""
 
+_SCALE_EXPONENTS = (-127, 127)
+"""Of the powers of two of float8_e8m0, codes 0 to 254."""
+
 Inputs = dict[str, AnyArray | list[AnyArray]]
-"""Arrays by argument name, in the order of the case; a list argument has a list. bfloat16 and 8-bit floats are ml_dtypes arrays."""
+"""Arrays by argument name, in the order of the case; a list argument has a list. Element types that numpy lacks are as in `dtypes`."""
 
 
 def make_inputs(suite_version: str, case: Case, seed: int, shift: float = 0.0, threads: int = 1) -> Inputs:
@@ -63,11 +67,14 @@ def make_inputs(suite_version: str, case: Case, seed: int, shift: float = 0.0, t
 
 def make_tensor(item: CaseInput, key: int, shift: float = 0.0, threads: int = 1) -> AnyArray:
     """Draw one tensor from the stream `key`."""
+    carried_shape(item.dtype, item.shape)
     if not item.dtype.is_floating:
         return _make_integers(item, key, threads)
+    if item.dtype is DType.FLOAT8_E8M0:
+        return _make_scales(item, key, threads)
     low, high = interior(item.low, item.high)
     flat = _fill(item, _float_filler(item.dtype, key, (low, high), shift), threads)
-    _place_specials(flat, item.low, item.high)
+    _place_specials(flat, item)
     return flat.reshape(item.shape)
 
 
@@ -125,9 +132,7 @@ def _next_inside(value: float, dtype: DType, up: bool) -> float:
     near = _rounded(value, dtype)
     if near == value or (near > value) == up:
         return near
-    stored = encode(np.array([near]), dtype)
-    toward = encode(np.array([largest_finite(dtype) if up else -largest_finite(dtype)]), dtype)
-    return float(decode(np.nextafter(stored, toward), dtype)[0])
+    return next_value(near, dtype, math.inf if up else -math.inf)
 
 
 def _draw_float64(key: int, low: float, high: float, chunk: int, count: int) -> AnyArray:
@@ -145,12 +150,31 @@ def _draw_float32(key: int, dtype: DType, low: float, high: float, chunk: int, c
     return encode_float32(drawn, dtype)
 
 
-def _place_specials(flat: AnyArray, low: float, high: float) -> None:
+def _place_specials(flat: AnyArray, item: CaseInput) -> None:
     count = special_count(flat.size)
-    if not math.isfinite(low):
-        flat[:count] = low
-    if not math.isfinite(high) and flat.size > 1:
-        flat[flat.size - count :] = high
+    if not math.isfinite(item.low):
+        flat[:count] = encode(np.array([item.low]), item.dtype)
+    if not math.isfinite(item.high) and flat.size > 1:
+        flat[flat.size - count :] = encode(np.array([item.high]), item.dtype)
+
+
+def _make_scales(item: CaseInput, key: int, threads: int) -> AnyArray:
+    """Uniform over the exponents: a uniform draw of the values would give the two or three largest scales nearly always."""
+    if not 0 < item.low <= item.high < math.inf:
+        raise EvaluatorError(
+            f"the value range [{item.low}, {item.high}] of {item.argument} holds no scales", expected="0 < low <= high", action="give the range of the scales"
+        )
+    low, high = math.ceil(math.log2(item.low)), math.floor(math.log2(item.high))
+    low, high = max(low, _SCALE_EXPONENTS[0]), min(high, _SCALE_EXPONENTS[1])
+    if low > high:
+        raise EvaluatorError(f"the value range [{item.low}, {item.high}] of {item.argument} holds no power of two that float8_e8m0 has")
+    return _fill(item, partial(_draw_scales, key, low, high - low + 1), threads).reshape(item.shape)
+
+
+def _draw_scales(key: int, low: int, width: int, chunk: int, count: int) -> AnyArray:
+    codes = below(key, chunk, count, width) + np.uint64(low - _SCALE_EXPONENTS[0])
+    scales: AnyArray = codes.astype(np.uint8).view(storage_dtype(DType.FLOAT8_E8M0))
+    return scales
 
 
 def _make_integers(item: CaseInput, key: int, threads: int) -> AnyArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
-from piton.numerics.dtypes import AnyArray, decode, encode, raw_bytes, view_raw
+from piton.numerics.dtypes import AnyArray, carried_shape, decode, encode, raw_bytes, view_raw
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class GoldenOutput:
     """Raw little-endian bytes, C order."""
 
     def __post_init__(self) -> None:
+        carried_shape(self.dtype, self.shape)
         if self.data.nbytes != self.dtype.bytes_of(self.elements):
             raise EvaluatorError(f"output {self.name} holds {self.data.nbytes} bytes", expected=f"{self.dtype.bytes_of(self.elements)} for shape {self.shape}")
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.report import OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
 from piton.report import compare, rows
 from piton.report.compare import Comparison
 from piton.report.failures import Failure, failures, is_failure, other_text
+from piton.report.fit import Column, Listing
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -78,13 +78,9 @@ def render_comparison(found: Comparison) -> RenderableType:
     return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
 
 
-def _plain_table(table: compare.Table) -> Table:
-    drawn = Table(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for number, name in enumerate(table.head):
-        drawn.add_column(escape(visible(name)), justify="right" if number else "left", overflow="fold")
-    for line in table.lines:
-        drawn.add_row(*(Text(visible(cell)) for cell in line))
-    return drawn
+def _plain_table(table: compare.Table) -> Listing:
+    columns = [Column(visible(name), is_right=number > 0) for number, name in enumerate(table.head)]
+    return Listing(columns, [tuple(visible(cell) for cell in line) for line in table.lines], table.title)
 
 
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
@@ -103,35 +99,27 @@ def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
     yield Text(f"{item.operator}: {rows.summary(item)}\n", style="bold")
 
 
-def _table(item: OperatorResult, form: _Form) -> Table:
+def _table(item: OperatorResult, form: _Form) -> Listing:
     found, is_wide = form.found, form.is_wide
-    cases = rows.listed(item)
-    table = Table(title=item.operator, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    _columns(table, cases, rows.headers(found), is_wide)
-    for case in cases:
+    cells: list[tuple[str | Text, ...]] = []
+    for case in rows.listed(item):
         line = rows.row(case, found)
         verdict = Text(line.verdict, style="green" if line.is_good else "red")
         times = (line.t_cand, line.t_baseline, line.t_hw)
         if is_wide:
             points = rows.points_text(case, item, form.report.score_profile)
-            table.add_row(line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, points, line.limits)
+            cells.append((line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, points, line.limits))
         else:
-            table.add_row(line.case_id, line.size, verdict, *times, line.hap, line.limits)
-    return table
+            cells.append((line.case_id, line.size, verdict, *times, line.hap, line.limits))
+    return Listing(_columns(rows.headers(found), is_wide), cells, item.operator)
 
 
-def _columns(table: Table, cases: list[CaseResult], head: rows.Headers, is_wide: bool) -> None:
-    table.add_column("case", justify="right")
-    if is_wide:
-        table.add_column("first input", max_width=34, overflow="fold")
-    table.add_column("size")
-    words = [word for case in cases for word in rows.verdict_text(case).split()]
-    table.add_column("verdict", min_width=max(map(len, words), default=0))  # a cause is never cut in two
-    for name in (head.t_cand, head.t_baseline, head.t_hw):
-        table.add_column(escape(name.replace(" us", "\nus").replace(", ", "\n")), justify="right", overflow="fold")
-    for name in ("T_cand\n/ T_HW", "HAP", "points") if is_wide else ("HAP",):
-        table.add_column(name, justify="right")
-    table.add_column("limit of\nroof/kernel")
+def _columns(head: rows.Headers, is_wide: bool) -> list[Column]:
+    """What a kernel is limited by leaves first: the sentences below the table say it too."""
+    times = [Column(name.replace(" us", "\nus").replace(", ", "\n"), is_right=True) for name in (head.t_cand, head.t_baseline, head.t_hw)]
+    names = ("T_cand\n/ T_HW", "HAP", "points") if is_wide else ("HAP",)
+    start = [Column("case", is_right=True), *([Column("first input", most=34, leaves=1)] if is_wide else []), Column("size", leaves=2), Column("verdict")]
+    return [*start, *times, *(Column(name, is_right=True) for name in names), Column("limit of\nroof/kernel", leaves=3)]
 
 
 def _failure(failure: Failure) -> Text:

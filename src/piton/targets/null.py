@@ -14,14 +14,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from piton.core.canonical import digest
-from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError, FormatError
 from piton.core.execution import PIPES, Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
 from piton.core.finding import Finding, FindingKind
@@ -32,6 +30,7 @@ from piton.core.protocols import Runner
 from piton.core.submission import Submission
 from piton.core.timeline import Arrow, BlockTimeline, Instruction, LaunchTimeline, Slice
 from piton.core.verdict import Cause, Place, outcome
+from piton.targets.null_lowbit import TORCH_NAMES, WHOLE_CALLS, Computed, numpy_type
 
 SCRIPT = "null.yaml"
 NAME = "null"
@@ -47,7 +46,7 @@ COMPUTE: dict[str, Callable[[Array], Array]] = {
     "double": lambda x: 2.0 * x,
     "wrong_by_little": lambda x: np.exp(x) * 1.02,
 }
-"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype."""
+"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype. More in `null_lowbit.WHOLE_CALLS`."""
 
 
 class ScriptedCall(Frozen):
@@ -205,7 +204,7 @@ def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
     if outcomes and not scripted.keeps_outputs:
         return Execution(outcomes=outcomes, findings=findings)
     return Execution(
-        outputs=() if call.is_timing_only else tuple(_output(scripted, call.tensors[0]) for _ in range(scripted.outputs)),
+        outputs=() if call.is_timing_only else _outputs(scripted, call),
         outcomes=outcomes,
         launches=(_launch(scripted.time_us),),
         time=None if outcomes else Measurement(samples=(scripted.time_us,), provenance=Provenance.SIMULATED, method="scripted"),
@@ -214,20 +213,32 @@ def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
     )
 
 
-def _output(scripted: ScriptedCall, source: TensorArgument) -> OutputBuffer:
-    shape = source.shape if scripted.shape is None else scripted.shape
+def _outputs(scripted: ScriptedCall, call: CaseCall) -> tuple[OutputBuffer, ...]:
+    if scripted.compute in WHOLE_CALLS and not scripted.recorded:
+        return tuple(_buffer(scripted, computed) for computed in WHOLE_CALLS[scripted.compute](call))
+    source = call.tensors[0]
+    data = np.frombuffer(bytes.fromhex(scripted.recorded), dtype=np.uint8) if scripted.recorded else _compute(scripted.compute, source)
+    return (_buffer(scripted, Computed(source.shape, source.dtype, data)),) * scripted.outputs
+
+
+def _buffer(scripted: ScriptedCall, computed: Computed) -> OutputBuffer:
+    shape = computed.shape if scripted.shape is None else scripted.shape
+    if computed.dtype.bits < 8 and scripted.shape is None:
+        shape = (*shape[:-1], computed.dtype.bytes_of(shape[-1]))
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    data = memoryview(bytes.fromhex(scripted.recorded) or _compute(scripted.compute, source).tobytes())
-    return OutputBuffer("", shape, scripted.dtype_name or source.dtype.value, strides, is_on_device=True, data=data)
+    name = scripted.dtype_name or TORCH_NAMES.get(computed.dtype, computed.dtype.value)
+    return OutputBuffer("", shape, name, strides, is_on_device=True, data=computed.data.data)
 
 
-def _compute(name: str, source: TensorArgument) -> NDArray[np.generic]:
+def _compute(name: str, source: TensorArgument) -> NDArray[np.uint8]:
     if name not in COMPUTE:
-        raise EvaluatorError(f"the null target computes no {name!r}", expected=", ".join(COMPUTE), where=SCRIPT)
-    dtype = np.dtype(ml_dtypes.bfloat16) if source.dtype is DType.BFLOAT16 else np.dtype(source.dtype.value)
+        raise EvaluatorError(f"the null target computes no {name!r}", expected=", ".join([*COMPUTE, *WHOLE_CALLS]), where=SCRIPT)
     assert source.data is not None  # only timing runs come without data, and they have no outputs
+    if name == "copy":
+        return np.frombuffer(source.data, dtype=np.uint8)
+    dtype = numpy_type(source.dtype)
     with np.errstate(all="ignore"):
-        return COMPUTE[name](np.frombuffer(source.data, dtype=dtype).astype(np.float64)).astype(dtype)
+        return COMPUTE[name](np.frombuffer(source.data, dtype=dtype).astype(np.float64)).astype(dtype).reshape(-1).view(np.uint8)
 
 
 def _launch(time_us: float) -> LaunchRecord:

@@ -31,7 +31,8 @@ struct Program {
 };
 
 bool is_question(uint16_t opcode) {
-    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_CORE_KIND);
+    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || opcode == VNPU_OP_SOFT_SET ||
+           (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_PIPE);
 }
 
 uint64_t ask(uint16_t opcode) {
@@ -124,6 +125,8 @@ std::string ranges(const IntervalSet &set) {
 
 extern "C" {
 
+void (*rig_kernel(const char *name))(const void *);
+
 Rig *rig_open(uint64_t ub_bytes, uint32_t cores) {
     const int memfd = memfd_create("device memory", 0);
     if (memfd < 0 || ftruncate(memfd, static_cast<off_t>(kArenaBytes)) != 0) return nullptr;
@@ -159,6 +162,11 @@ const char *rig_launch(Rig *rig, const vnpu_record *records, const uint32_t *fir
     const Program program{records, first, answers};
     const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run};
     rig->text = as_json(rig->engine.launch(kernel, &program, blocks));
+    return rig->text.c_str();
+}
+const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {
+    const vnpu_kernel kernel{VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, rig_kernel(name)};
+    rig->text = as_json(rig->engine.launch(kernel, arguments, blocks));
     return rig->text.c_str();
 }
 }

@@ -25,8 +25,24 @@ void PrintRecord(const char *scenario, const vnpu_record &record) {
     std::printf(", \"api\": \"%s\"}\n", record.opcode == VNPU_OP_FAULT ? reinterpret_cast<const char *>(record.src0.addr) : "");
 }
 
+/* A text lives until the call returns only. */
+static void PrintText(const vnpu_record &record) {
+    std::printf("{\"scenario\": \"text\", \"line\": %u, \"text\": \"", record.line);
+    const char *text = reinterpret_cast<const char *>(record.src0.addr);
+    for (uint32_t at = 0; at < record.p[0]; ++at) {
+        text[at] == '\n' ? std::printf("\\n") : std::printf("%c", text[at]);
+    }
+    std::printf("\"}\n");
+}
+
 extern "C" void vnpu_submit(const vnpu_record *record) {
     TheRecorder().records.push_back(*record);
+    if (record->opcode == VNPU_OP_PIPE_BEGIN) {
+        TheRecorder().pipe = record->scalar;
+    }
+    if (record->opcode == VNPU_OP_PRINT) {
+        PrintText(*record);
+    }
     if (record->opcode == VNPU_OP_FAULT) {
         throw Faulted();
     }
@@ -41,6 +57,8 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
             return 48;
         case VNPU_OP_GET_TASK_RATIO:
             return 1;
+        case VNPU_OP_GET_PIPE:
+            return TheRecorder().pipe;
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return 1000;
         case VNPU_OP_GET_CAPACITY:

@@ -8,6 +8,7 @@
 
 struct Recorder {
     std::vector<vnpu_record> records;
+    uint64_t pipe = 0; /* address of the last TPipe */
     uint64_t basicBlocks = 0;
 
     // What the kernel has said last.

@@ -337,7 +337,7 @@ void fault_alloc() {
 void fault_full() {
     TPipe pipe;
     TQue<TPosition::VECOUT, 1> queue;
-    pipe.InitBuffer(queue, 2, 32);
+    pipe.InitBuffer(queue, 2, 32);  // @given_full
     auto first = queue.AllocTensor<float>();
     auto second = queue.AllocTensor<float>();
     queue.EnQue(first);
@@ -354,7 +354,7 @@ void fault_deque() {
 void fault_double_free() {
     TPipe pipe;
     VecIn queue;
-    pipe.InitBuffer(queue, 2, 32);
+    pipe.InitBuffer(queue, 2, 32);  // @given_twice
     auto tensor = queue.AllocTensor<float>();
     queue.FreeTensor(tensor);
     queue.FreeTensor(tensor);
@@ -364,10 +364,42 @@ void fault_foreign() {
     TPipe pipe;
     VecIn queue;
     TQue<TPosition::VECOUT, 1> other;
-    pipe.InitBuffer(queue, 2, 32);
-    pipe.InitBuffer(other, 1, 32);
+    pipe.InitBuffer(queue, 2, 32);  // @given
+    pipe.InitBuffer(other, 1, 32);  // @has
     auto tensor = queue.AllocTensor<float>();
     other.EnQue(tensor);
+}
+
+void fault_scratch() {
+    TPipe pipe;
+    VecIn queue;
+    TBuf<TPosition::VECCALC> scratch;
+    pipe.InitBuffer(queue, 2, 32);  // @given_scratch
+    pipe.InitBuffer(scratch, 32);
+    queue.EnQue(scratch.Get<float>());
+}
+
+void fault_freed() {
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 32);  // @given_freed
+    auto tensor = queue.AllocTensor<float>();
+    queue.FreeTensor(tensor);
+    queue.EnQue(tensor);
+}
+
+void fault_enque_twice() {
+    TPipe pipe;
+    VecIn queue;
+    pipe.InitBuffer(queue, 2, 32);  // @given_enque_twice
+    auto tensor = queue.AllocTensor<float>();
+    queue.EnQue(tensor);
+    queue.EnQue(tensor);
+}
+
+void fault_tbuf() {
+    TBuf<TPosition::VECCALC> scratch;
+    scratch.Get<float>();
 }
 
 void fault_event_ids() {
@@ -490,6 +522,10 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_deque),
     SCENARIO(fault_double_free),
     SCENARIO(fault_foreign),
+    SCENARIO(fault_scratch),
+    SCENARIO(fault_freed),
+    SCENARIO(fault_enque_twice),
+    SCENARIO(fault_tbuf),
     SCENARIO(fault_event_ids),
     SCENARIO(fault_repeat),
     SCENARIO(fault_stride),

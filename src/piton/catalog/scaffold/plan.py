@@ -31,6 +31,15 @@ class Kind(str, Enum):
         return self in (Kind.ELEMENTWISE, Kind.ROWS)
 
 
+class Layout(str, Enum):
+    """How a submission is cut into files."""
+
+    FOLDERS = "folders"
+    """Direct launch: kernel, launcher and plugin apart, and a Python package."""
+    SINGLE = "single"
+    """One `<operator>.asc`."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What `write` renders."""
@@ -38,16 +47,33 @@ class Plan:
     kind: Kind
     formula: Formula | None = None
     """Of the elementwise kinds."""
+    layout: Layout = Layout.FOLDERS
 
 
-_ROWS = {"softmax": (("x",), ("dim",)), "rms_norm": (("x", "gamma"), ("epsilon",))}
-"""Row operators with a template of their own: names of their tensors and attributes."""
+@dataclass(frozen=True)
+class RowOperator:
+    """An operator on rows with templates of its own (`<operator>_call`, `_kernel`, `_binding`)."""
+
+    tensors: tuple[str, ...]
+    attributes: tuple[str, ...]
+    text: str
+    """What it computes, for comments."""
+    includes: tuple[str, ...]
+    """Standard headers of the device code."""
+
+
+ROWS = {
+    "rms_norm": RowOperator(("x", "gamma"), ("epsilon",), "along the last axis: y = x / sqrt(mean(x^2) + epsilon) * gamma", ("cmath",)),
+    "softmax": RowOperator(("x",), ("dim",), "along any axis: y = exp(x - m) / sum(exp(x - m)), m the largest element along the axis", ("limits",)),
+}
+"""By operator name."""
 
 
 def plan_of(operator: Operator) -> Plan:
     """The most that is known about this operator."""
     tensors, attributes = tuple(item.name for item in operator.inputs), tuple(item.name for item in operator.attributes)
-    if _ROWS.get(operator.name) == (tensors, attributes) and is_uniform(operator, FLOATING):
+    row = ROWS.get(operator.name)
+    if row and (row.tensors, row.attributes) == (tensors, attributes) and is_uniform(operator, FLOATING):
         return Plan(Kind.ROWS)
     formula = FORMULAS.get(operator.name)
     if formula and (formula.inputs, set(formula.attributes)) == (tensors, set(attributes)) and is_elementwise(operator, formula.takes_integers):

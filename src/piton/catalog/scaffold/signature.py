@@ -26,7 +26,7 @@ _NUMBERS = {"int": "int64_t", "float": "float", "bool": "bool"}
 
 SCALAR_TYPES = {
     DType.FLOAT16: "at::kHalf", DType.BFLOAT16: "at::kBFloat16", DType.FLOAT32: "at::kFloat", DType.FLOAT64: "at::kDouble",
-    DType.FLOAT8_E4M3: "at::kFloat8_e4m3fn", DType.FLOAT8_E5M2: "at::kFloat8_e5m2",
+    DType.FLOAT8_E4M3: "at::kFloat8_e4m3fn", DType.FLOAT8_E5M2: "at::kFloat8_e5m2", DType.FLOAT8_E8M0: "at::kFloat8_e8m0fnu",
     DType.INT8: "at::kChar", DType.UINT8: "at::kByte", DType.INT16: "at::kShort", DType.INT32: "at::kInt", DType.INT64: "at::kLong",
     DType.UINT16: "at::kUInt16", DType.UINT32: "at::kUInt32", DType.UINT64: "at::kUInt64", DType.BOOL: "at::kBool",
 }  # fmt: skip

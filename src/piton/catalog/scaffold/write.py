@@ -9,13 +9,13 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from piton.catalog.scaffold.plan import Kind, Plan, plan_of
+from piton.catalog.scaffold.plan import ROWS, Kind, Layout, Plan, plan_of
 from piton.catalog.scaffold.signature import Parameter, Result, cpp_name, parameters_of, results_of, return_type, torch_schema
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
@@ -44,7 +44,7 @@ class Scaffold:
     """What the kernel does instead of the operator; empty for a complete one."""
 
 
-def write_scaffold(operator: Operator, folder: str | Path, package: str = "cann_bench", suite_option: str = "") -> Scaffold:
+def write_scaffold(operator: Operator, folder: str | Path, package: str = "cann_bench", suite_option: str = "", layout: Layout = Layout.FOLDERS) -> Scaffold:
     """Write a submission for `operator` to `folder`, which must not exist; `suite_option` goes into the commands of its README.
 
     Nothing is left behind when it fails. Raises UsageError for a folder that exists, a package name that Python or C++ would not take, and a signature that
@@ -52,7 +52,7 @@ def write_scaffold(operator: Operator, folder: str | Path, package: str = "cann_
     """
     target = Path(folder).expanduser()
     _check(target, package)
-    plan = plan_of(operator)
+    plan = replace(plan_of(operator), layout=layout)
     texts = _render(operator, plan, {"folder": shlex.quote(str(folder)), "name": target.name, "package": package, "suite_option": suite_option})
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=".piton-new-", dir=target.parent))
@@ -109,22 +109,27 @@ def block(head: str, statement: str) -> str:
 
 def _render(operator: Operator, plan: Plan, names: dict[str, str]) -> dict[str, str]:
     """Texts by path."""
-    listed = _files(operator.name, names["package"], plan.kind)
+    listed = _files(operator.name, names["package"], plan)
     contents = [(path, text) for path, (_, text) in listed.items() if text]
     context = {**names, **_signature(operator), **_kernel(operator, plan), "contents": contents}
     made = {path: _environment().get_template(f"files/{template}.j2").render(context) for path, (template, _) in listed.items()}
     return {path: text.rstrip("\n") + "\n" for path, text in made.items()}
 
 
-def _files(op: str, package: str, kind: Kind) -> dict[str, tuple[str, str]]:
+def _files(op: str, package: str, plan: Plan) -> dict[str, tuple[str, str]]:
     """Template and description by path."""
+    about = {"README.md": ("README.md", ""), "piton.yaml": ("piton.yaml", "name, package and compile options")}
+    if plan.layout is Layout.SINGLE:
+        return {**about, f"{op}.asc": ("single.asc", "tiling, device code, launch and torch binding")}
+    return {**about, **_folder_files(op, package, plan.kind)}
+
+
+def _folder_files(op: str, package: str, kind: Kind) -> dict[str, tuple[str, str]]:
     typed = {
         "csrc/common/element_type.h": ("element_type.h", "element types"),
         "csrc/common/torch_arguments.h": ("torch_arguments.h", "checks of arguments"),
     }
     return {
-        "README.md": ("README.md", ""),
-        "piton.yaml": ("piton.yaml", "name, package and compile options"),
         f"{package}/__init__.py": ("init.py", "the Python package"),
         "csrc/extension.cpp": ("extension.cpp", "makes the library a Python module"),
         "csrc/common/tiling.h": ("tiling.h", "shares and tiles, from the number of cores and the size of the unified buffer"),
@@ -197,6 +202,7 @@ def _kernel(operator: Operator, plan: Plan) -> dict[str, object]:
     """What templates need of the kernel."""
     part = operator.name if plan.kind is Kind.ROWS else "other" if plan.kind is Kind.OTHER else "elementwise"
     output = cpp_name(operator.outputs[0].name)
+    device_includes, host_includes = _device_includes(operator, plan.kind), _host_includes(operator, plan)
     return {
         "part": part,
         "formula": plan.formula,
@@ -208,8 +214,9 @@ def _kernel(operator: Operator, plan: Plan) -> dict[str, object]:
         "headline": _headline(operator, plan),
         "gap": _gap(operator, plan),
         "way": _WAYS[plan.kind],
-        "device_includes": _device_includes(plan.kind, part),
-        "host_includes": _host_includes(operator, plan),
+        "device_includes": device_includes,
+        "host_includes": host_includes,
+        "all_includes": sorted({"algorithm", "cstdint", *device_includes, *host_includes}),
     }
 
 
@@ -222,15 +229,11 @@ _WAYS = {
  * through the scalar unit.""",
     Kind.OTHER: "each core takes an equal share of the bytes, tile by tile.",
 }
-_ROW_TEXTS = {
-    "softmax": "softmax along any axis: y = exp(x - m) / sum(exp(x - m)), m the largest element along the axis.",
-    "rms_norm": "rms_norm along the last axis: y = x / sqrt(mean(x^2) + epsilon) * gamma.",
-}
 
 
 def _headline(operator: Operator, plan: Plan) -> str:
     if plan.kind is Kind.ROWS:
-        return _ROW_TEXTS[operator.name]
+        return f"{operator.name} {ROWS[operator.name].text}."
     return f"{operator.name}: {plan.formula.text}." if plan.formula else f"{operator.name}: FILL IN what it computes."
 
 
@@ -241,10 +244,10 @@ def _gap(operator: Operator, plan: Plan) -> str:
     return f"copies bytes of {first} to {operator.outputs[0].name}" if plan.kind is Kind.OTHER else ""
 
 
-def _device_includes(kind: Kind, part: str) -> list[str]:
+def _device_includes(operator: Operator, kind: Kind) -> tuple[str, ...]:
     if kind is Kind.ROWS:
-        return ["limits"] if part == "softmax" else ["cmath"]
-    return ["algorithm"] if kind is Kind.OTHER else ["type_traits"]
+        return ROWS[operator.name].includes
+    return ("algorithm",) if kind is Kind.OTHER else ("type_traits",)
 
 
 def _host_includes(operator: Operator, plan: Plan) -> list[str]:

@@ -40,7 +40,7 @@ _NAMES = """
     REGIST_MATMUL_OBJ GET_TILING_DATA GET_TILING_DATA_WITH_STRUCT GET_TILING_DATA_MEMBER TILING_KEY_IS REGISTER_TILING_DEFAULT ASCENDC_TPL_ARGS_DECL
     CMPMODE SELMODE ReduceOrder MmadParams LoadData2DParams LoadData3DParamsV2 Nd2NzParams Nz2NdParams FixpipeParamsV220 TransDataTo5HDParams
     GatherMaskParams CopyRepeatParams DataCopyEnhancedParams SliceInfo MatmulType TSCM InitBufPool WriteSpmBuffer ReadSpmBuffer AllocMutexID AscendAntiQuant
-    AscendDequant AscendQuant InitShareBufStart
+    AscendDequant AscendQuant InitShareBufStart ReadGmByPassDCache WriteGmByPassDCache GetICachePreloadStatus
 """
 
 API_NAMES = frozenset(_NAMES.split())

@@ -9,7 +9,10 @@ from piton.core.dtype import DType
 from piton.core.execution import CaseCall, TensorArgument
 from piton.core.operator import AttrValue, Operator
 
-_TORCH_NAMES = {DType.FLOAT8_E4M3: "float8_e4m3fn", DType.HIFLOAT8: "uint8", DType.FLOAT4_E2M1: "uint8", DType.INT4: "uint8", DType.HIFLOAT32: "float32"}
+_TORCH_NAMES = {
+    DType.FLOAT8_E4M3: "float8_e4m3fn", DType.FLOAT8_E8M0: "float8_e8m0fnu",
+    DType.HIFLOAT8: "uint8", DType.FLOAT4_E2M1: "uint8", DType.INT4: "uint8", DType.HIFLOAT32: "float32",
+}  # fmt: skip
 """Types that torch names differently or lacks; those travel as the bytes they are stored in."""
 
 Placed = Sequence[tuple[TensorArgument, int]]

@@ -5,7 +5,8 @@ wants their own line.
 Approach: g++'s plain output has one line per message, led by its place, and names the places that asked for it: instantiations before the message, expanded
 macros after it, includes at the top. Rewritten sources carry `#line` directives, so that places are paths inside the submission. Whether an API is missing
 is decided by the token at the error's place.
-Limits: messages are kept for people and never interpreted; the few that speak of our own machinery (launches) are put into the user's words.
+Limits: messages are kept for people and not interpreted, but for those of our own headers: refused element types get a cause of their own, and the few that
+speak of our machinery (launches) are put into the user's words.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _PLACE = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+)"
 _MESSAGE = re.compile(rf"^{_PLACE}:(?:(?P<column>\d+):)?\s+(?P<severity>fatal error|error|warning|note):\s*(?P<text>.*)$")
 _CONTEXT = re.compile(rf"^{_PLACE}:(?:\d+:)?\s+(?:(?:recursively )?required (?:from|by|for)\b|in 'constexpr' expansion of)")
 _INCLUDED = re.compile(rf"^(?P<first>In file included from|\s+from) {_PLACE}")
+_INLINED = re.compile(rf"^\s*inlined from .* at {_PLACE}:")
 _EXPANSION = re.compile(r"in expansion of macro '(?P<macro>\w+)'")
 _LINKED = re.compile(rf"^(?:\S*ld(?:\.\w+)?: )?{_PLACE}: (?:warning: )?(?:undefined reference to|multiple definition of) [`'](?P<symbol>.+?)'(?:;|$)")
 _BUILD_FOLDER = re.compile(r"(?:\./)?(?:work/[0-9a-f]{64}/)?(?:\./)?(?:src/)?")
@@ -44,8 +46,11 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"(?P<header>\S+): No such file or directory"),
         r"\g<header> was not found: looked for it beside the file, in the operator's folders, in csrc and in the root",
     ),
+    (re.compile(r"call to '.*' declared with attribute warning: (?P<text>.*)"), r"\g<text>"),
 )
 """Messages that a user cannot read or act on, and what they mean."""
+_REFUSED_TYPE = re.compile(r"static assertion failed: \w+ does not support .+ on the Ascend ")
+"""The words of our headers' own assertions about element types (vector.h, cast.h); in a submission's own assertion they mean nothing."""
 _SHOWN_SYMBOLS = 5
 
 Spot = tuple[str, int]
@@ -92,7 +97,7 @@ class _Reader:
         if match := _INCLUDED.match(line):
             kept = None if match["first"].startswith("In") else self._included
             self._included = kept or self._user_spot(match)
-        elif match := _CONTEXT.match(line):
+        elif match := _CONTEXT.match(line) or _INLINED.match(line):
             self._asked = self._asked or self._user_spot(match)
         elif match := _MESSAGE.match(line):
             expansion = _EXPANSION.search(match["text"])
@@ -151,7 +156,8 @@ def judge_compile(messages: list[Message], line_of: Callable[[str, int], str], k
     if missing:
         text = f"{missing} is not part of the virtual NPU's {'runtime' if _ACL.fullmatch(missing) else 'Ascend C'} (not supported yet, or misspelt)"
         return outcome(Cause.UNSUPPORTED_API, text, place=place.model_copy(update={"instruction": missing}), api=missing)
-    return outcome(Cause.COMPILE_ERROR, error.diagnostic.message, place=place, errors=len(errors))
+    cause = Cause.UNSUPPORTED_DTYPE if not error.is_own and _REFUSED_TYPE.match(error.diagnostic.message) else Cause.COMPILE_ERROR
+    return outcome(cause, error.diagnostic.message, place=place, errors=len(errors))
 
 
 def _missing_api(line: str, column: int, known: frozenset[str]) -> str | None:

@@ -15,12 +15,14 @@ from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu import wire
-from piton.targets.vnpu.host_end import how_it_ended, read_fault
+from piton.targets.vnpu.host_end import after_the_deadline, how_it_ended, read_last_words
 from piton.targets.vnpu.places import Locate, nowhere
 
 ENTRY = "piton.targets.vnpu.host_worker:serve"
 _START_S = 60.0
 _END_S = 2.0
+_WORDS_S = 1.0
+"""After the deadline: how long the process has for saying where it is."""
 _TEXT = 2000
 """Characters kept of any text that comes from a host process."""
 
@@ -100,6 +102,7 @@ class HostProcess:
         """Fork it and wait until torch's device stands. Raises EvaluatorError when it does not start."""
         self._counter = 0
         self._locate = program.locate
+        self._folder = program.package_folder
         self._channel, theirs = socket.socketpair()
         self._status, status_writer = os.pipe()
         arguments = {
@@ -119,7 +122,7 @@ class HostProcess:
         """Call the operator once and wait for the reply, an end, or the deadline."""
         self._counter += 1
         try:
-            wire.send_json(self._channel, {"id": self._counter, "arguments": arguments})
+            wire.send_json(self._channel, {"id": self._counter, "arguments": arguments, "deadline_s": deadline_s})
             body = wire.receive_json(self._channel, deadline_s)
             return self._illegal("more than one reply") if wire.has_more(self._channel) else self._read(body)
         except wire.ChannelClosedError:
@@ -165,16 +168,17 @@ class HostProcess:
         return HostResult(failures=(outcome(Cause.ILLEGAL_REPLY, f"the host process sent what no worker of ours sends: {why}"[:_TEXT]),))
 
     def _deadline(self, deadline_s: float) -> HostResult:
+        words = read_last_words(self._status, self._folder, _WORDS_S)
         self._process.kill()
         message = f"the host code had not returned after {deadline_s:g} s of wall-clock time"
-        return HostResult(failures=(outcome(Cause.HOST_DEADLINE, message, deadline_s=deadline_s),), is_deadline=True)
+        return HostResult(failures=(after_the_deadline(message, deadline_s, words, self._locate),), is_deadline=True)
 
     def _ended(self) -> HostResult:
         ended = self._process.wait(_END_S)
         result = ended or self._process.kill()
         if ended is None and result.signal == signal.SIGKILL:  # our own kill: it had closed its channel and lived on
             return self._illegal("the end of its channel")
-        return HostResult(failures=(how_it_ended(result, read_fault(self._status), self._locate),))
+        return HostResult(failures=(how_it_ended(result, read_last_words(self._status, self._folder), self._locate),))
 
 
 def _failed(failure: Failure) -> Outcome:

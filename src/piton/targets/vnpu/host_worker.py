@@ -8,10 +8,12 @@ Limits: a submission can replace anything in this process; all it can reach is a
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import importlib
 import inspect
 import json
 import os
+import signal
 import socket
 import sys
 import traceback
@@ -35,25 +37,29 @@ def serve(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
     """Answer calls on `fds["parent"]` until it is closed."""
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    _open_device(arguments, fds)
+    set_deadline = _open_device(arguments, fds)
     channel = socket.socket(fileno=fds["parent"])
     wire.send_json(channel, {"ready": True})
-    worker = _Worker(arguments["package_folder"], arguments["package"], arguments["operator"])
+    worker = _Worker(arguments["package_folder"], arguments["package"], arguments["operator"], fds["status"])
     while True:
         try:
             request = json.loads(wire.receive_json(channel, None))
         except wire.ChannelClosedError:
             return
-        wire.send_json(channel, {"id": request["id"], **worker.answer(request["arguments"])})
+        set_deadline(request["deadline_s"])
+        answer = worker.answer(request["arguments"])
+        set_deadline(0.0)
+        wire.send_json(channel, {"id": request["id"], **answer})
 
 
 class _Worker:
     """One operator of one package."""
 
-    def __init__(self, folder: str, package: str, operator: str) -> None:
+    def __init__(self, folder: str, package: str, operator: str, status: int) -> None:
         self._folder = folder
         self._package = package
         self._operator = operator
+        self._status = status
         self._function: Callable[..., object] | None = None
         self._kept: object = None
         """The last results; dropping them would free their memory before the parent has read it."""
@@ -75,6 +81,10 @@ class _Worker:
             return {"outputs": [describe(value) for value in flatten(self._kept)]}
         except LookupFailedError as error:
             return {"failure": {"phase": "lookup", "type_name": "LookupError", "message": _sendable(str(error), 2000)}}
+        except SystemExit as error:
+            place = self._place(error)
+            os.write(self._status, f'  File "{self._folder}/{place["file"]}", line {place["line"]} in {place["function"]}\n'.encode() if place else b"")
+            raise
         except Exception as error:  # noqa: BLE001 - whatever the submission raises is reported
             return {
                 "failure": {"phase": phase, "type_name": _sendable(type(error).__name__, 200), "message": _sendable(str(error), 2000), **self._place(error)}
@@ -179,7 +189,8 @@ def _adopt(tensor: object) -> torch.Tensor:
     return torch.ops.piton.adopt(tensor["address"], tensor["shape"], getattr(torch, tensor["dtype"]))  # type: ignore[no-any-return]
 
 
-def _open_device(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
+def _open_device(arguments: Mapping[str, str], fds: Mapping[str, int]) -> Callable[[float], None]:
+    """Make torch's device "npu"; returns what has the place of the code told after so many seconds (0: not any more)."""
     platform = json.loads(arguments["platform"])
     rename_privateuse1_backend("npu")
     torch._register_device_module("npu", _device_module())  # type: ignore[no-untyped-call]
@@ -194,6 +205,9 @@ def _open_device(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
     shim.__version__ = torch.__version__  # type: ignore[attr-defined]
     sys.modules["torch_npu"] = shim
     sys.modules["torch_npu.npu"] = torch.npu  # type: ignore[attr-defined]
+    faulthandler.register(signal.SIGALRM, file=fds["status"], all_threads=False, chain=True)  # lines of Python, then the library's own handler
+    handle.piton_host_deadline.argtypes, handle.piton_host_deadline.restype = (ctypes.c_double,), None
+    return handle.piton_host_deadline
 
 
 class _Stream:

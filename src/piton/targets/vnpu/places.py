@@ -30,6 +30,8 @@ _LIMITS = Limits(wall_s=20.0, cpu_s=20, memory_bytes=2 << 30, processes=16)
 _LINE = re.compile(r"(?P<file>[^\0]{1,500}):(?P<line>[1-9]\d{0,6})(?: \(discriminator \d+\))?")
 _WORKING_FOLDER = re.compile(r"(?:\./work/[0-9a-f]{64}/)+")
 """Where a compile runs, as its debug information names it, once or (of a program) twice: sources are relative to it, our headers and the system's are not."""
+_COPIES = "src/"
+"""Folder below the working folder that the sources of a build are copied to."""
 _SHOWN_CALLS = 4
 
 
@@ -62,9 +64,14 @@ class SourceFinder:
         lines = [line for line in answer.splitlines() if not re.fullmatch(r"0x[0-9a-f]+", line)]
         for function, spot in zip(lines[::2], lines[1::2], strict=False):
             match = _LINE.fullmatch(spot)
-            file = _WORKING_FOLDER.sub("", match["file"], count=1) if match else ""
-            if match and self._has(file):
+            file = self._own(_WORKING_FOLDER.sub("", match["file"], count=1)) if match else ""
+            if match and file:
                 yield Place(file=file, line=int(match["line"]), instruction=short_name(function))
+
+    def _own(self, name: str) -> str:
+        """The file of the submission that is compiled under this name, from the folder of copies or as it stands; empty for others."""
+        file = name.removeprefix("./")
+        return next((path for path in (file, file.removeprefix(_COPIES)) if self._has(path)), "")
 
     def _has(self, file: str) -> bool:
         path = PurePosixPath(file)

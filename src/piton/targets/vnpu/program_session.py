@@ -20,7 +20,7 @@ from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu.device import DEVICE_MEMORY_BYTES, platform_figures
 from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import CONSEQUENCES, findings_of, how_the_device_ended
-from piton.targets.vnpu.host_end import how_the_program_ended, read_fault
+from piton.targets.vnpu.host_end import after_the_deadline, how_the_program_ended, read_last_words
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
 from piton.targets.vnpu.places import SourceFinder
@@ -32,6 +32,8 @@ _UNBOUNDED = 1 << 62
 _BUSY_S = 5.0
 """After the program's end: how long the device may take to finish what it is doing."""
 _FILE_BYTES = 4 << 30
+_WORDS_S = 0.5
+"""After the deadline: how long the program has for saying where it is."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ class _ProgramRun:
             status_writer = -1
             if result.is_timed_out:
                 text = f"the program had not ended after {self._call.deadline_s:g} s of wall-clock time"
-                return result, outcome(Cause.HOST_DEADLINE, text, deadline_s=self._call.deadline_s)
-            return result, how_the_program_ended(result, read_fault(status), self._in_program)
+                return result, after_the_deadline(text, self._call.deadline_s, read_last_words(status), self._in_program)
+            return result, how_the_program_ended(result, read_last_words(status), self._in_program)
         finally:
             channel.close()
             for descriptor in (status, status_writer):
@@ -125,9 +127,9 @@ class _ProgramRun:
             cwd=call.working_dir,
             readable=(self._plan.program,),
             writable=(call.working_dir,),
-            environment={VARIABLE: " ".join(map(str, (device_fd, status_fd, *platform_figures(self._plan.hardware))))},
+            environment={VARIABLE: " ".join(map(str, (device_fd, status_fd, round(1e3 * call.deadline_s), *platform_figures(self._plan.hardware))))},
             pass_fds=(device_fd, status_fd),
-            limits=Limits(wall_s=call.deadline_s, cpu_s=cpu_s, file_bytes=_FILE_BYTES, processes=256, output_bytes=call.output_bytes),
+            limits=Limits(wall_s=call.deadline_s + _WORDS_S, cpu_s=cpu_s, file_bytes=_FILE_BYTES, processes=256, output_bytes=call.output_bytes),
         )
 
     def _execution(self, device: DeviceProcess, result: ProcessResult, end: Outcome | None) -> ProgramExecution:

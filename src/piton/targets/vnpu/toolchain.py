@@ -143,7 +143,7 @@ class SourceBuild:
     def _note_compile(self, unit: Unit, result: StepResult) -> Outcome | None:
         self.is_cached = self.is_cached and result.is_cached
         messages = parse_compiler(result.output, self._tree.contains)
-        shown = [message.diagnostic for message in messages if message.is_own or message.diagnostic.severity == "error"]
+        shown = [message.diagnostic for message in messages if message.diagnostic.severity == "error" or self._tree.contains(message.diagnostic.file)]
         self.diagnostics += [item for item in shown if item not in self.diagnostics]
         if result.path or result.is_skipped:
             return None

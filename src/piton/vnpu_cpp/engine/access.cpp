@@ -239,7 +239,7 @@ void report_cores(Core &core, const vnpu_record &record, const Touch &touch, con
     core.report(record, "missing_sync",
                 describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
                     bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
-                    ", and no SyncAll lies between the two",
+                    ", and no SyncAll, nor a flag between the cores, orders the two",
                 {{"begin", static_cast<int64_t>(other.begin)},
                  {"end", static_cast<int64_t>(other.end)},
                  {"overlap_bytes", static_cast<int64_t>(other.end - other.begin)},
@@ -249,25 +249,29 @@ void report_cores(Core &core, const vnpu_record &record, const Touch &touch, con
 void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch) {
     SharedRange other{};
     SharedAccesses &shared = core.launch.shared;
-    if (shared.writers.other(touch.begin, touch.end, core.index, other)) {
+    if (shared.writers.other(touch.begin, touch.end, core.acquaintance, other)) {
         if (touch.is_write && stores_equal_bytes(core, touch, other.begin, other.end))
             note_equal_overlap(core, record, other.begin, other.end, core.launch.places.at(other.place));
         else
             report_cores(core, record, touch, other, true);
     }
     // The other core's scalar unit writes its whole line back some time.
-    if (touch.is_write && record.pipe != VNPU_PIPE_S && shared.scalar_lines.other(touch.begin, touch.end, core.index, other))
+    if (touch.is_write && record.pipe != VNPU_PIPE_S && shared.scalar_lines.other(touch.begin, touch.end, core.acquaintance, other))
         report_cores(core, record, touch, other, true);
-    if (!touch.is_atomic && shared.atomics.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, true);
-    if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.index, other)) report_cores(core, record, touch, other, false);
+    if (!touch.is_atomic && shared.atomics.other(touch.begin, touch.end, core.acquaintance, other)) report_cores(core, record, touch, other, true);
+    if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.acquaintance, other)) report_cores(core, record, touch, other, false);
 }
 
-void remember_shared(Core &core, const Touch &touch, uint32_t place) {
+void remember_shared(Core &core, const Touch &touch, const SharedAccess &access) {
     SharedAccesses &shared = core.launch.shared;
-    (touch.is_atomic ? shared.atomics : touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, core.index, place);
+    (touch.is_atomic ? shared.atomics : touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, access);
 }
 
 }  // namespace
+
+SharedAccess shared_access(const Core &core, uint8_t pipe, uint32_t number, uint32_t place) {
+    return {core.index, place, number, core.epoch, core.launch.cross.stamp, pipe};
+}
 
 void hidden_barrier(Core &core, const vnpu_record &record, uint8_t pipe) { order_pipes(core, record, pipe, pipe, 0); }
 
@@ -302,7 +306,8 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches)
         if (is_watched(touch) && touch.is_write) map_of(touch).write(touch.begin, touch.end, pipe, access);
     for (const Touch &touch : touches)
-        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores) remember_shared(core, touch, access.place);
+        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores)
+            remember_shared(core, touch, shared_access(core, pipe, access.number, access.place));
     core.gm_map.forget_known(core.clocks);
     core.gm_atomics.forget_known(core.clocks);
 }

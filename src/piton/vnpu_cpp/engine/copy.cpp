@@ -200,7 +200,7 @@ void note_order(Core &core, const vnpu_record &record, uint64_t gm, uint64_t byt
     const bool is_float = core.atomic.dtype == VNPU_DT_F16 || core.atomic.dtype == VNPU_DT_BF16 || core.atomic.dtype == VNPU_DT_F32;
     SharedRange other{};
     if (core.atomic.mode != 1 || !is_float || !core.moves_data() || core.launch.reporter.has(place_of(record), "other")) return;
-    if (!core.launch.shared.atomics.other(gm, gm + bytes, core.index, other)) return;
+    if (!core.launch.shared.atomics.other(gm, gm + bytes, core.acquaintance, other)) return;
     core.note(record, "other",
               describe(place_of(record)) + " adds floats atomically where another core does too: the order of the sums, and so the last bits, are not told",
               {{"begin", static_cast<int64_t>(other.begin)}, {"end", static_cast<int64_t>(other.end)}});

@@ -39,6 +39,7 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
       ub(std::move(ub_)),
       notes(notebook_of(launch_, index_)),
       budget_left(static_cast<int64_t>(launch_.options.budget_cycles)) {
+    acquaintance.core = index;
     ub.resize(launch.limits.ub_bytes);
     std::memset(ub.data(), moves_data() ? kPoison : 0, ub.size());
     if (!moves_data()) return;

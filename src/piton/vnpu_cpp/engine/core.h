@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cross_core.h"
 #include "data_cache.h"
 #include "diagnostics.h"
 #include "engine.h"
@@ -48,6 +49,7 @@ struct Launch {
     Reporter reporter;
     Places places;
     SharedAccesses shared;
+    CrossState cross;
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     uint32_t blocks = 0;
@@ -135,6 +137,7 @@ struct Core {
     std::optional<uint16_t> deq_scale;  // a half
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
+    std::vector<uint64_t> pipes;  // addresses of its TPipes, the newest last; never followed
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     Notebook *notes;                      // null when this block is not recorded
@@ -142,8 +145,12 @@ struct Core {
     int64_t budget_left;                  // cycles, in program order
     uint64_t charged = 0;                 // of the budget, by entries of the trace
     ProgramClock clock;
-    bool is_at_sync_all = false;
-    Place last_sync_all;
+    Acquaintance acquaintance;  // what it knows of other cores
+    uint32_t epoch = 0;         // flags set for other cores so far
+    uint32_t cross_sets[kCrossFlags] = {};
+    uint32_t cross_waits[kCrossFlags] = {};
+    Waiting waiting;  // what it stands at
+    Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
 
@@ -175,6 +182,7 @@ OnChip on_chip(Core &core, uint8_t space);
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
+void run_cast_int4(Core &core, const vnpu_record &record);
 void run_compare(Core &core, const vnpu_record &record);
 void run_cmp_mask(Core &core, const vnpu_record &record);
 void run_select(Core &core, const vnpu_record &record);
@@ -201,8 +209,14 @@ void set_flag(Core &core, const vnpu_record &record);
 void wait_flag(Core &core, const vnpu_record &record);
 void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
+void cross_set(Core &core, const vnpu_record &record);
+void cross_wait(Core &core, const vnpu_record &record);
+uint64_t soft_set(Core &core, const vnpu_record &record);
+void soft_wait(Core &core, const vnpu_record &record);
+bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
 void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);

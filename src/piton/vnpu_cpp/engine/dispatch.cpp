@@ -131,6 +131,12 @@ void execute(Core &core, const vnpu_record &record) {
             return pipe_barrier(core, record);
         case VNPU_OP_SYNC_ALL:
             return sync_all(core, record);
+        case VNPU_OP_CROSS_SET:
+            return cross_set(core, record);
+        case VNPU_OP_CROSS_WAIT:
+            return cross_wait(core, record);
+        case VNPU_OP_SOFT_WAIT:
+            return soft_wait(core, record);
         case VNPU_OP_SET_MASK:
         case VNPU_OP_SET_MASK_MODE:
         case VNPU_OP_SET_ATOMIC:
@@ -146,14 +152,14 @@ void execute(Core &core, const vnpu_record &record) {
             return buffer_init(core, record);
         case VNPU_OP_PIPE_BEGIN:
             return pipe_begin(core, record);
+        case VNPU_OP_PIPE_END:
+            return pipe_end(core, record);
         case VNPU_OP_TASK_TYPE:
             return task_type(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
             if (core.notes) core.notes->note_use(record);
             return;  // order comes from the flags and barriers these classes issue
-        case VNPU_OP_PIPE_END:
-            return;
         case VNPU_OP_FAULT:
             framework_fault(core, record);
         default:
@@ -179,6 +185,10 @@ uint64_t answer(Core &core, const vnpu_record &record) {
             return system_cycle(core);
         case VNPU_OP_GET_REDUCE_SUM:
             return core.reduced_sum;
+        case VNPU_OP_SOFT_SET:
+            return soft_set(core, record);
+        case VNPU_OP_GET_PIPE:
+            return core.pipes.empty() ? 0 : core.pipes.back();
         case VNPU_OP_GET_CORE_KIND:
             return core.launch.core_kind;
         case VNPU_OP_GET_REDUCE_BEST:

@@ -23,6 +23,7 @@ using Prefix = std::array<uint32_t, VNPU_PIPE_COUNT>;  // by pipe: instructions 
 class Clocks {
 public:
     uint32_t issue(uint32_t pipe) { return ++issued_[pipe]; }
+    uint32_t issued(uint32_t pipe) const { return issued_[pipe]; }
     bool is_ordered(uint32_t pipe, uint32_t earlier_pipe, uint32_t number) const;
     Prefix completed_by_set(uint32_t pipe) const;                // what a SetFlag issued now on `pipe` vouches for
     void learn(uint32_t pipe, const Prefix &prefix);             // the matching wait; S tells every pipe

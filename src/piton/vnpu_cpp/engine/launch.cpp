@@ -1,4 +1,5 @@
 /* Launching: blocks as fibres one after another, in rounds between SyncAll; then the replay gives the time. */
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 
@@ -78,7 +79,10 @@ public:
     void run() {
         trace_.cores.resize(launch_.blocks);
         for (uint32_t index = 0; index < launch_.blocks && !launch_.is_cut; ++index) start(index);
-        while (!waiting_.empty() && !launch_.is_cut) next_phase();
+        while (!waiting_.empty() && !launch_.is_cut) {
+            if (advance_ready()) continue;
+            are_all_at_sync_all() ? next_phase() : deadlock();
+        }
     }
 
 private:
@@ -93,7 +97,6 @@ private:
 
     void advance(Block block) {
         running = block.core;
-        block.core->is_at_sync_all = false;
         block.fibre->resume();
         running = nullptr;
         if (!block.fibre->is_done()) {
@@ -104,6 +107,23 @@ private:
         buffers_.push_back(std::move(block.core->ub));
         fibres_.push_back(std::move(block.fibre));
         ++ended_;
+    }
+
+    // Blocks that wait for a flag of another core which has come meanwhile; false when there is none.
+    bool advance_ready() {
+        std::vector<Block> blocks = std::move(waiting_);
+        waiting_.clear();
+        bool has_moved = false;
+        for (Block &block : blocks) {
+            const bool is_ready = !launch_.is_cut && can_go_on(launch_, *block.core, block.core->waiting);
+            has_moved = has_moved || is_ready;
+            is_ready ? advance(std::move(block)) : waiting_.push_back(std::move(block));
+        }
+        return has_moved;
+    }
+
+    bool are_all_at_sync_all() const {
+        return std::all_of(waiting_.begin(), waiting_.end(), [](const Block &block) { return block.core->waiting.kind == Waiting::Kind::SyncAll; });
     }
 
     // All waiting blocks are at SyncAll: go on together, unless some block has ended and will never arrive.
@@ -120,9 +140,11 @@ private:
 
     void deadlock() {
         const Core &core = *waiting_.front().core;
-        launch_.reporter.violation(core.last_sync_all, core.index, "deadlock",
-                                   describe(core.last_sync_all) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(launch_.blocks) +
-                                       " blocks wait here for ever; the others ended without this SyncAll",
+        const bool is_sync_all = core.waiting.kind == Waiting::Kind::SyncAll && are_all_at_sync_all();
+        launch_.reporter.violation(core.last_wait, core.index, "deadlock",
+                                   describe(core.last_wait) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(launch_.blocks) +
+                                       (is_sync_all ? " blocks wait here for ever; the others ended without this SyncAll"
+                                                    : " blocks wait for ever, this one for a flag that no other core sets any more"),
                                    {{"waiting", static_cast<int64_t>(waiting_.size())}, {"blocks", launch_.blocks}});
         launch_.is_cut = true;
     }

@@ -1,4 +1,6 @@
 /* What the framework classes (TPipe, TQue) tell the engine: buffers and misuse they found by themselves. */
+#include <algorithm>
+
 #include "core.h"
 
 namespace vnpu {
@@ -23,6 +25,52 @@ std::string bad_argument(const vnpu_record &record) {
     return api + ": argument " + std::to_string(record.p[1]) + " (counted from 0) is " + value + ", " + range;
 }
 
+std::string spot(uint64_t file, uint64_t line) {
+    const std::string name = file ? reinterpret_cast<const char *>(file) : "";
+    return "InitBuffer at " + name + ":" + std::to_string(line);
+}
+
+// "UB bytes 0 to 1023", and the same as numbers.
+std::string memory_text(const vnpu_operand &memory, const std::string &name, Numbers &numbers) {
+    const auto from = static_cast<int64_t>(memory.addr), to = from + static_cast<int64_t>(memory.limit) - 1;
+    numbers.insert(numbers.end(), {{name + "_from_byte", from}, {name + "_to_byte", to}});
+    return std::string(memory.space == VNPU_SPACE_L1 ? "L1" : "UB") + " bytes " + std::to_string(from) + " to " + std::to_string(to);
+}
+
+bool is_without_buffers(const vnpu_record &record) { return record.p[2] == 0; }
+
+// "; the queue has 2 buffers, UB bytes 0 to 1023 (InitBuffer at a.cpp:12)"
+std::string queue_text(const vnpu_record &record, Numbers &numbers) {
+    const uint32_t buffers = record.p[2];
+    if (is_without_buffers(record)) return "; the queue has no buffers (InitBuffer missing?)";
+    numbers.emplace_back("queue_buffers", buffers);
+    const std::string memory = memory_text(record.src1, "queue", numbers);
+    return "; the queue has " + std::to_string(buffers) + (buffers == 1 ? " buffer, " : " buffers, ") + memory + " (" + spot(record.mask[0], record.p[3]) + ")";
+}
+
+std::string strange_text(const vnpu_record &record) {
+    switch (record.p[1]) {
+        case VNPU_TENSOR_OF_NO_QUEUE:
+            return "which belongs to no queue: it is of a TBuf, or made from an address";
+        case VNPU_TENSOR_OF_ANOTHER_QUEUE:
+            return "which belongs to another queue (" + spot(record.mask[1], record.scalar) + ")";
+        case VNPU_TENSOR_FREED:
+            return "which has been freed: AllocTensor has to hand it out first";
+        default:
+            return "which is in the queue already (EnQue twice?)";
+    }
+}
+
+// What a call of a queue was given, why that is wrong, and what the queue has.
+Fault queue_fault(const vnpu_record &record, const char *cause, const std::string &wrong, Numbers numbers = {}) {
+    std::string given;
+    if (record.dst.space != VNPU_SPACE_NONE)
+        given = record.dst.limit ? " was given the tensor at " + memory_text(record.dst, "tensor", numbers) : " was given a tensor without memory";
+    const std::string text = api_name(place_of(record)) + given + wrong;
+    const std::string queue = queue_text(record, numbers);
+    return {is_without_buffers(record) ? "queue_misuse" : cause, text + queue, std::move(numbers)};
+}
+
 Fault overflow_of(const vnpu_record &record) {
     const int64_t used = static_cast<int64_t>(record.scalar), available = record.p[1];
     const bool is_l1 = record.p[2] == VNPU_SPACE_L1;
@@ -44,17 +92,18 @@ Fault fault_of(const vnpu_record &record) {
                     "InitBuffer asks for " + std::to_string(a) + " buffers in all; a kernel has " + std::to_string(b),
                     {{"buffers", a}, {"limit", b}}};
         case VNPU_FAULT_QUEUE_EMPTY:
-            return {"deadlock",
-                    "AllocTensor waits for ever: all " + std::to_string(a) + " buffers of the queue are in use (FreeTensor missing?)",
-                    {{"buffers", a}}};
+            return queue_fault(record, "deadlock", is_without_buffers(record) ? "" : " waits for ever: every buffer is in use (FreeTensor missing?)",
+                               {{"buffers", a}});
         case VNPU_FAULT_QUEUE_FULL:
-            return {"queue_misuse", "EnQue on a full queue: depth " + std::to_string(a) + " tensors are queued already", {{"depth", a}}};
+            return queue_fault(record, "queue_misuse", ", but as many tensors are queued as its depth of " + std::to_string(a) + " allows", {{"depth", a}});
         case VNPU_FAULT_NOTHING_QUEUED:
-            return {"deadlock", "DeQue waits for ever: nothing was enqueued (EnQue missing?)", {}};
+            return queue_fault(record, "deadlock", " waits for ever: nothing was enqueued (EnQue missing?)");
         case VNPU_FAULT_DOUBLE_FREE:
-            return {"queue_misuse", "FreeTensor of a buffer that is free already", {}};
+            return queue_fault(record, "queue_misuse", ", which is free already");
         case VNPU_FAULT_FOREIGN_TENSOR:
-            return {"queue_misuse", "a tensor that does not belong to this queue", {}};
+            return queue_fault(record, "queue_misuse", ", " + strange_text(record));
+        case VNPU_FAULT_NO_MEMORY:
+            return {"queue_misuse", "the TBuf has no memory: InitBuffer was not called for it", {}};
         case VNPU_FAULT_NO_EVENT_ID:
             return {"flag_misuse",
                     std::string("more than 8 events in flight from ") + pipe_name(record.p[1]) + " to " + pipe_name(record.p[2]),
@@ -94,8 +143,20 @@ void task_type(Core &core, const vnpu_record &record) {
     launch.core_kind = record.p[0];
 }
 
+namespace {
+
+void forget_pipe(Core &core, const vnpu_record &record) {
+    core.pipes.erase(std::remove(core.pipes.begin(), core.pipes.end(), record.scalar), core.pipes.end());
+}
+
+}  // namespace
+
+void pipe_end(Core &core, const vnpu_record &record) { forget_pipe(core, record); }
+
 // Constructed or Reset: addresses start again at 0.
 void pipe_begin(Core &core, const vnpu_record &record) {
+    forget_pipe(core, record);
+    core.pipes.push_back(record.scalar);
     core.buffers.clear();
     if (core.notes) core.notes->note_use(record);
     core.append(cost_of(core.launch.chip, record, 0, 0));

@@ -44,19 +44,19 @@ void check_line(Core &core, const vnpu_record &record, uint64_t address) {
     const uint64_t line = address / kCacheLine * kCacheLine;
     SharedRange other{};
     CoreMap &lines = core.launch.shared.scalar_lines;
-    if (lines.other(line, line + kCacheLine, core.index, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
+    if (lines.other(line, line + kCacheLine, core.acquaintance, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
         core.report(record, "missing_sync",
                     describe(place_of(record)) + " on core " + std::to_string(core.index) + " stores into the 64-byte cache line at " + hex(line) + ", which " +
                         describe(core.launch.places.at(other.place)) +
                         " on another core also stores into: whole lines are written back, so one core's value is lost",
                     {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line)}});
-    if (core.launch.shared.writers.other(line, line + kCacheLine, core.index, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
+    if (core.launch.shared.writers.other(line, line + kCacheLine, core.acquaintance, other) && !core.launch.reporter.has(place_of(record), "missing_sync"))
         core.report(record, "missing_sync",
                     describe(place_of(record)) + " on core " + std::to_string(core.index) + " stores into the 64-byte cache line at " + hex(line) +
                         ", into which " + describe(core.launch.places.at(other.place)) +
                         " on another core stores: the whole line is written back, with what it held before",
                     {{"address", static_cast<int64_t>(address)}, {"cache_line", static_cast<int64_t>(line)}});
-    lines.add(line, line + kCacheLine, core.index, core.launch.places.index(place_of(record)));
+    lines.add(line, line + kCacheLine, shared_access(core, VNPU_PIPE_S, core.clocks.issued(VNPU_PIPE_S), core.launch.places.index(place_of(record))));
 }
 
 // ---- the cache ----

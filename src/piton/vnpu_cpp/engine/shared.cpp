@@ -5,12 +5,29 @@
 
 namespace vnpu {
 
-bool CoreMap::other(uint64_t begin, uint64_t end, uint32_t core, SharedRange &found) const {
+void Acquaintance::learn(uint32_t other, const Prefix &prefix) {
+    if (others.size() <= other) others.resize(other + 1);
+    for (uint32_t pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) others[other][pipe] = std::max(others[other][pipe], prefix[pipe]);
+}
+
+void Acquaintance::learn(const std::vector<Prefix> &prefixes) {
+    for (uint32_t other = 0; other < prefixes.size(); ++other) learn(other, prefixes[other]);
+}
+
+bool Acquaintance::knows(const SharedAccess &access) const { return access.core < others.size() && others[access.core][access.pipe] >= access.number; }
+
+bool CoreMap::is_in_the_way(const Cell &cell, const Acquaintance &who) {
+    const bool is_newest = cell.access.core != who.core && !who.knows(cell.access);
+    return is_newest || (cell.is_many && who.stamp <= cell.others);
+}
+
+bool CoreMap::other(uint64_t begin, uint64_t end, const Acquaintance &who, SharedRange &found) const {
     auto cell = cells_.upper_bound(begin);
     if (cell != cells_.begin() && std::prev(cell)->second.end > begin) --cell;
     for (; cell != cells_.end() && cell->first < end; ++cell) {
-        if (cell->second.core == core) continue;
-        found = {std::max(cell->first, begin), std::min(cell->second.end, end), cell->second.core, cell->second.place};
+        const SharedAccess &access = cell->second.access;
+        if (!is_in_the_way(cell->second, who)) continue;
+        found = {std::max(cell->first, begin), std::min(cell->second.end, end), access.core, access.place};
         return true;
     }
     return false;
@@ -26,21 +43,42 @@ void CoreMap::split(uint64_t at) {
     cells_.emplace_hint(std::next(cell), at, upper);
 }
 
-void CoreMap::add(uint64_t begin, uint64_t end, uint32_t core, uint32_t place) {
+// Bytes that have an owner get another access.
+void CoreMap::put(Cell &cell, const SharedAccess &access) const {
+    const bool is_another = cell.access.core != access.core;
+    const uint32_t place = is_another && !is_shared_ ? access.place : cell.access.place;
+    if (is_another && is_shared_) {
+        cell.others = std::max(cell.others, cell.access.stamp);
+        cell.is_many = true;
+    }
+    cell.access = access;
+    cell.access.place = place;
+}
+
+bool CoreMap::is_one(const Cell &a, const Cell &b) {
+    const bool is_same_owner = a.access.core == b.access.core && a.access.epoch == b.access.epoch && a.access.pipe == b.access.pipe;
+    return is_same_owner && a.is_many == b.is_many && a.others == b.others;
+}
+
+void CoreMap::add(uint64_t begin, uint64_t end, const SharedAccess &access) {
     split(begin);
     split(end);
     uint64_t at = begin;
+    const auto join = [](Cell &into, const Cell &from) {
+        into.end = from.end;
+        into.access.number = std::max(into.access.number, from.access.number);
+    };
     for (auto cell = cells_.lower_bound(begin); at < end;) {
         if (cell == cells_.end() || cell->first > at) {
             const uint64_t until = cell == cells_.end() ? end : std::min(end, cell->first);
-            cell = cells_.emplace_hint(cell, at, Cell{until, core, place});
-        } else if (cell->second.core != core) {
-            cell->second.core = kManyCores;
+            cell = cells_.emplace_hint(cell, at, Cell{until, access, false, 0});
+        } else {
+            put(cell->second, access);
         }
         at = cell->second.end;
         const auto before = cell == cells_.begin() ? cells_.end() : std::prev(cell);
-        if (before != cells_.end() && before->second.end == cell->first && before->second.core == cell->second.core) {
-            before->second.end = at;
+        if (before != cells_.end() && before->second.end == cell->first && is_one(before->second, cell->second)) {
+            join(before->second, cell->second);
             cell = cells_.erase(cell);
         } else {
             ++cell;
@@ -50,8 +88,8 @@ void CoreMap::add(uint64_t begin, uint64_t end, uint32_t core, uint32_t place) {
     const auto above = cells_.lower_bound(end);
     if (above == cells_.begin() || above == cells_.end() || above->first != end) return;
     const auto last = std::prev(above);
-    if (last->second.end != end || last->second.core != above->second.core) return;
-    last->second.end = above->second.end;
+    if (last->second.end != end || !is_one(last->second, above->second)) return;
+    join(last->second, above->second);
     cells_.erase(above);
 }
 

@@ -14,10 +14,10 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kSortLanes = 32;     // elements that one iteration of Sort32 sorts
-constexpr uint32_t kPairBytes = 8;      // score and index
-constexpr uint32_t kLists = 4;          // that MrgSort merges
-constexpr uint32_t kListLimit = 4095;   // elements of one list
+constexpr uint32_t kSortLanes = 32;    // elements that one iteration of Sort32 sorts
+constexpr uint32_t kPairBytes = 8;     // score and index
+constexpr uint32_t kLists = 4;         // that MrgSort merges
+constexpr uint32_t kListLimit = 4095;  // elements of one list
 constexpr uint32_t kAllLists = 0xf;
 
 // Whether `a` has to come before `b`.

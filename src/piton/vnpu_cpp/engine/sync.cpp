@@ -82,9 +82,10 @@ void sync_all(Core &core, const vnpu_record &record) {
                   {{"blocks", launch.blocks}, {"cores", launch.limits.cores_aiv}});
     core.clocks.barrier(VNPU_PIPE_ALL);
     core.append(entry_of(TraceKind::SyncAll, record, VNPU_PIPE_ALL, VNPU_PIPE_ALL, 0));
-    core.is_at_sync_all = true;
-    core.last_sync_all = place_of(record);
+    core.waiting.kind = Waiting::Kind::SyncAll;
+    core.last_wait = place_of(record);
     core.fibre->yield();
+    core.waiting = Waiting{};
 }
 
 // Bytes that two unordered writes have left behind and that nobody has read.

@@ -53,7 +53,8 @@ struct TraceEntry {
 
 constexpr uint8_t kTraceAutoSync = 1;  // inserted by the (modelled) compiler, not written by the user
 constexpr uint8_t kTraceL2Bypass = 2;
-constexpr uint8_t kTraceToL1 = 4;  // a load into L1 of a cube core
+constexpr uint8_t kTraceSoftFlag = 4;  // CrossSet and CrossWait of one flag in global memory; `blocks` is the number of the set, from 1
+constexpr uint8_t kTraceToL1 = 4;      // a load into L1 of a cube core
 
 using CoreTrace = std::vector<TraceEntry>;
 

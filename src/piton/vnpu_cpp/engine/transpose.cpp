@@ -14,10 +14,10 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kSide = 16;                 // addresses of a list; side of the square that Transpose turns
-constexpr uint32_t kPassBytes = 512;           // 16 blocks
-enum Half : uint32_t { kHighDestination = 1, kHighSource = 2 };              // p[3] of TRANS_5HD
-enum Turn : uint32_t { kSquare, kNchwToNhwc, kNhwcToNchw, kTurns };          // p[3] of TRANSPOSE
+constexpr uint32_t kSide = 16;                                       // addresses of a list; side of the square that Transpose turns
+constexpr uint32_t kPassBytes = 512;                                 // 16 blocks
+enum Half : uint32_t { kHighDestination = 1, kHighSource = 2 };      // p[3] of TRANS_5HD
+enum Turn : uint32_t { kSquare, kNchwToNhwc, kNhwcToNchw, kTurns };  // p[3] of TRANSPOSE
 
 struct Move {
     uint64_t from, to;

@@ -77,16 +77,15 @@ void saturate_halves(uint8_t *first, uint32_t count, bool is_bfloat) {
     }
 }
 
-bool is_scaled_cast(const vnpu_record &record) {
-    return record.opcode == VNPU_OP_CAST && record.src0.dtype == VNPU_DT_I32 && record.dst.dtype == VNPU_DT_F16;
-}
+bool is_scaled_cast(const vnpu_record &record) { return record.opcode == VNPU_OP_CAST && record.src0.dtype == VNPU_DT_I32 && record.dst.dtype == VNPU_DT_F16; }
 
 // Cast from int32 to half multiplies by a register; without SetDeqScale nobody knows what it holds.
 uint64_t scalar_of(Core &core, const vnpu_record &record) {
     if (!is_scaled_cast(record)) return record.scalar;
     if (!core.deq_scale && core.moves_data() && !core.launch.reporter.has(place_of(record), "undefined_data"))
-        core.report(record, "undefined_data",
-                    "Cast from int32_t to half multiplies by the scale that SetDeqScale sets, and this kernel has not called it; SetDeqScale(half(1)) before it");
+        core.report(
+            record, "undefined_data",
+            "Cast from int32_t to half multiplies by the scale that SetDeqScale sets, and this kernel has not called it; SetDeqScale(half(1)) before it");
     constexpr uint16_t kOne = 0x3c00;
     return core.deq_scale.value_or(kOne);
 }
@@ -104,6 +103,7 @@ void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, Vect
 }  // namespace
 
 void run_vector(Core &core, const vnpu_record &record) {
+    if (record.opcode == VNPU_OP_CAST && (record.dst.dtype == VNPU_DT_I4 || record.src0.dtype == VNPU_DT_I4)) return run_cast_int4(core, record);
     const VectorKernel kernel = kernel_of(core, record);
     const VectorPlan plan = plan_vector(core, record);
     check_operands(core, record, plan);

@@ -1,12 +1,16 @@
 /*
- * A host program that touches a device pointer, or crashes otherwise, ends with a signal; this says to the parent where and why before it does.
+ * A host program that touches a device pointer, or crashes otherwise, ends with a signal; this says to the parent where and why before it does. It also says
+ * where the program is when its time is over, and where it called exit().
  * A submission can write the same bytes: they explain an end, they decide nothing that its exit status does not.
  */
+#include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../engine/frames.h"
@@ -53,6 +57,26 @@ void report(int signal, siginfo_t *info, void *context) {
     raise(fault.signal);
 }
 
+// The time is over and the parent is about to end the process; until then the code waits here, since a signal would cut short a sleep and let it go on.
+[[noreturn]] void tell_where(int signal, siginfo_t *, void *context) {
+    Fault where = {};
+    where.signal = signal;
+    vnpu::frames_of(where.frames, package_folder.c_str(), context);
+    if (write(status_pipe, &where, sizeof where) < 0) {
+        // The parent then knows no place.
+    }
+    for (;;) pause();
+}
+
+// Signal 0: the program ended by itself. Runs inside exit(), whose caller is on the stack.
+void tell_exit() {
+    Fault where = {};
+    for (const uint64_t call : vnpu::calls_on_stack()) vnpu::frames::keep(where.frames, package_folder.c_str(), call);
+    if (write(status_pipe, &where, sizeof where) < 0) {
+        // The parent then knows the exit code only.
+    }
+}
+
 void reserve_addresses() {
     void *wanted = reinterpret_cast<void *>(vnpu::kArenaBase);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -72,7 +96,17 @@ void guard_device_addresses(int status_fd, const std::string &package) {
     status_pipe = status_fd;
     package_folder = package;
     reserve_addresses();
-    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS});
+    vnpu::handle_signals(report, {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU});
+    vnpu::handle_signals(tell_where, {SIGALRM});
+    std::atexit(tell_exit);
+}
+
+void tell_place_after(double seconds) {
+    const double whole = std::floor(seconds);
+    itimerval timer = {};
+    timer.it_value.tv_sec = static_cast<time_t>(whole);
+    timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6);
+    setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 }  // namespace piton::host

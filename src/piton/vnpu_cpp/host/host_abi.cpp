@@ -40,4 +40,7 @@ int piton_host_open(int device_fd, int status_fd, const char *package, const uin
     }
 }
 
+// Tell the parent where the host code is after so many seconds; 0 when it has returned in time.
+void piton_host_deadline(double seconds) { piton::host::tell_place_after(seconds); }
+
 }  // extern "C"

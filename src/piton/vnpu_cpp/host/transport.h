@@ -39,6 +39,9 @@ void connect(int device_fd);
 // Reserve the addresses of device memory; report a fault on them, and any other crash with its place in libraries below the folder `package`, to `status_fd`.
 void guard_device_addresses(int status_fd, const std::string &package);
 
+// When `seconds` have passed, write to `status_fd` where the main thread is then; 0 stops the clock.
+void tell_place_after(double seconds);
+
 // Offset of the call that returns to `caller` in a library below that folder; 0 for other code.
 uint64_t offset_in_package(const void *caller);
 

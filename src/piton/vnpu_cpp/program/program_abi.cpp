@@ -20,7 +20,7 @@
 namespace {
 
 constexpr uint32_t kFigures = PITON_PLATFORM_CLOCK_HZ + 1;
-constexpr const char *kVariable = "PITON_PROGRAM";  // "device_fd status_fd figure figure ...", written by piton.targets.vnpu.program_session
+constexpr const char *kVariable = "PITON_PROGRAM";  // "device_fd status_fd deadline_ms figure figure ...", written by piton.targets.vnpu.program_session
 constexpr int kUnconnected = 125;
 uint64_t figures[kFigures] = {};  // set once, before the program's own code runs
 
@@ -28,9 +28,11 @@ uint64_t next_number(char *&text) { return std::strtoull(text, &text, 10); }
 
 void connect_from(char *text, const char *program) {
     const auto device_fd = static_cast<int>(next_number(text)), status_fd = static_cast<int>(next_number(text));
+    const auto deadline_ms = static_cast<double>(next_number(text));
     for (uint64_t &figure : figures) figure = next_number(text);
     piton::host::connect(device_fd);
     piton::host::guard_device_addresses(status_fd, program);
+    piton::host::tell_place_after(deadline_ms / 1e3);
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 #include "acl/acl.h"
 #include "aclrtlaunch_ramp.h"
 
-int main()
-{
+int main() {
     const uint32_t count = 64;
     float host[count] = {};
     void *device = nullptr;

@@ -1,7 +1,6 @@
 #include "kernel_operator.h"
 
-extern "C" __global__ __aicore__ void ramp(GM_ADDR z, float value, const uint32_t count)
-{
+extern "C" __global__ __aicore__ void ramp(GM_ADDR z, float value, const uint32_t count) {
     AscendC::TPipe pipe;
     AscendC::TBuf<AscendC::TPosition::VECCALC> buffer;
     pipe.InitBuffer(buffer, count * sizeof(float));

@@ -167,6 +167,7 @@ Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
     Request request;
     request.kind = Request::Kind::CrossSet;
     request.event = entry.event % kEvents;
+    request.soft_flag = entry.flags & kTraceSoftFlag ? entry.blocks : 0;
     request.time = time;
     return request;
 }

@@ -27,14 +27,27 @@ constexpr uint32_t kEvents = 16;  // per pair of pipes, and of cross-core flags
 struct Request {
     enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };
     Kind kind = Kind::End;
-    uint8_t pipe = 0;    // Transfer
-    uint8_t event = 0;   // CrossSet
-    uint64_t time = 0;   // when the first byte moves, the core arrives, the set fires, the block ends
-    uint32_t entry = 0;  // Transfer: index in the trace
+    uint8_t pipe = 0;        // Transfer
+    uint8_t event = 0;       // CrossSet
+    uint32_t soft_flag = 0;  // CrossSet: number of the set of a flag in global memory; 0: one of the ids
+    uint64_t time = 0;       // when the first byte moves, the core arrives, the set fires, the block ends
+    uint32_t entry = 0;      // Transfer: index in the trace
 };
 
-// Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core.
-using CrossReleases = std::vector<std::vector<uint64_t>>;
+// Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core; soft flags one by one.
+struct CrossReleases {
+    static constexpr uint64_t kUnset = ~0ull;
+
+    explicit CrossReleases(uint32_t events) : flags(events) {}
+    bool is_soft_set(uint32_t token) const { return token < soft.size() && soft[token] != kUnset; }
+    void set_soft(uint32_t token, uint64_t time) {
+        if (soft.size() <= token) soft.resize(token + 1, kUnset);
+        soft[token] = time;
+    }
+
+    std::vector<std::vector<uint64_t>> flags;
+    std::vector<uint64_t> soft;  // by number of the set
+};
 
 class CoreRun {
 public:
@@ -87,6 +100,7 @@ private:
     bool scalar_work(const TraceEntry &entry);
     bool scalar_wait(const TraceEntry &entry);
     bool scalar_cross_wait(uint32_t event);
+    bool scalar_soft_wait(uint32_t token);
     bool drain(uint32_t reason);
     bool sync_all(std::vector<Request> &requests);
     void end(std::vector<Request> &requests);

@@ -27,7 +27,7 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     else if (entry.kind == TraceKind::WaitFlag)
         is_done = scalar_wait(entry);
     else if (entry.kind == TraceKind::CrossWait)
-        is_done = scalar_cross_wait(entry.event % kEvents);
+        is_done = entry.flags & kTraceSoftFlag ? scalar_soft_wait(entry.blocks) : scalar_cross_wait(entry.event % kEvents);
     else if (entry.kind == TraceKind::Barrier)
         is_done = entry.pipe == VNPU_PIPE_S || drain(kWaitBarrier);
     else
@@ -88,8 +88,15 @@ bool CoreRun::scalar_wait(const TraceEntry &entry) {
     return true;
 }
 
+// One set is enough, and it stays set.
+bool CoreRun::scalar_soft_wait(uint32_t token) {
+    if (!crosses_.is_soft_set(token)) return false;
+    stall_scalar_until(crosses_.soft[token], kWaitCrossFlag, kNothing);
+    return true;
+}
+
 bool CoreRun::scalar_cross_wait(uint32_t event) {
-    const std::vector<uint64_t> &releases = crosses_[event];
+    const std::vector<uint64_t> &releases = crosses_.flags[event];
     if (cross_waits_[event] >= releases.size()) return false;
     stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNothing);
     return true;

@@ -259,11 +259,19 @@ private:
     }
 
     void arrive_cross(uint32_t block, const Request &request) {
+        if (request.soft_flag) {
+            crosses_.set_soft(request.soft_flag, request.time);
+            return wake_all();
+        }
         std::vector<Gathering> &gatherings = cross_gatherings_[request.event];
         const uint32_t turn = cross_sets_[block][request.event]++;
         if (turn == gatherings.size()) gatherings.emplace_back();
         if (!gatherings[turn].arrive(request.time, block, blocks())) return;
-        crosses_[request.event].push_back(gatherings[turn].latest);
+        crosses_.flags[request.event].push_back(gatherings[turn].latest);
+        wake_all();
+    }
+
+    void wake_all() {
         for (uint32_t other = 0; other < blocks(); ++other)
             if (cores_[other] && !cores_[other]->is_ended()) ready_.push_back(other);
     }

@@ -4,7 +4,8 @@
  * Problem: the chip has some pairs of types only, and each with some rounding modes only.
  * Approach: the table of the Ascend 910B (documentation page of Cast, column A2) as a function of the pair: a missing pair is refused at compile time,
  * a missing mode at run time, when it is known.
- * Limits: int4 is not here; from int32 to half the chip ignores the mode and applies SetDeqScale, which is not here either.
+ * Limits: from int32 to half the chip ignores the mode and multiplies by what SetDeqScale has set (registers.h). Masked forms of 4-bit casts write whole
+ * lanes of half a byte.
  */
 #ifndef PITON_ASCENDC_CAST_H
 #define PITON_ASCENDC_CAST_H
@@ -33,6 +34,9 @@ constexpr uint32_t CastModes(uint8_t to, uint8_t from) {
         case Pair(VNPU_DT_I8, VNPU_DT_F16):
         case Pair(VNPU_DT_U8, VNPU_DT_F16):
             return kRounding | kNone;
+        case Pair(VNPU_DT_I4, VNPU_DT_F16):
+            return kRounding | kNone;
+        case Pair(VNPU_DT_F16, VNPU_DT_I4):
         case Pair(VNPU_DT_F16, VNPU_DT_I8):
         case Pair(VNPU_DT_F16, VNPU_DT_U8):
             return kNone;
@@ -75,7 +79,7 @@ constexpr uint32_t CastModes(uint8_t to, uint8_t from) {
 template <typename T, typename U>
 PITON_API constexpr bool RequireCastPair() {
     constexpr bool isSupported = CastModes(kDtype<T>, kDtype<U>) != 0;
-    PITON_REFUSE_CAST(half, "float, int32_t, int16_t, int8_t, uint8_t", "Cast to float first.");
+    PITON_REFUSE_CAST(half, "float, int32_t, int16_t, int8_t, uint8_t, int4b_t", "Cast to float first.");
     PITON_REFUSE_CAST(bfloat16_t, "float, int32_t", "Cast to float first.");
     PITON_REFUSE_CAST(float, "half, bfloat16_t, float, int32_t, int16_t, int64_t", "Cast to half first.");
     PITON_REFUSE_CAST(int8_t, "half", "Cast to half first.");
@@ -83,9 +87,10 @@ PITON_API constexpr bool RequireCastPair() {
     PITON_REFUSE_CAST(int16_t, "half, float", "Cast to float first.");
     PITON_REFUSE_CAST(int32_t, "float, int16_t, int64_t, half", "Cast to float first.");
     PITON_REFUSE_CAST(int64_t, "int32_t, float", "Cast to int32_t or float first.");
-    static_assert(isSupported || kIsOneOf<U, half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t>,
+    PITON_REFUSE_CAST(AscendC::int4b_t, "half", "Cast to half first.");
+    static_assert(isSupported || kIsOneOf<U, half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t, AscendC::int4b_t>,
                   "Cast does not support this source type on the Ascend 910B; "
-                  "supported: half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t");
+                  "supported: half, bfloat16_t, float, int8_t, uint8_t, int16_t, int32_t, int64_t, int4b_t");
     return isSupported;
 }
 

@@ -71,4 +71,11 @@ enum KernelMetaType {
 #define PITON_API inline
 #endif
 
+/* The same for what has to be inlined even into a kernel that would be too large for it. */
+#if defined(__GNUC__)
+#define PITON_INLINE_API __attribute__((always_inline)) PITON_API
+#else
+#define PITON_INLINE_API PITON_API
+#endif
+
 #endif /* PITON_ASCENDC_MACROS_H */

@@ -29,6 +29,8 @@ struct QueueBuffer {
     AscendC::HardEvent freeEvent = AscendC::HardEvent::MAX;
     AscendC::TEventID enqueId = kNoEventId;
     AscendC::TEventID freeId = kNoEventId;
+    const char *file = nullptr; /* of the InitBuffer that made it */
+    uint32_t line = 0;
 };
 
 /* The id pools, one bit per id and event. */
@@ -126,6 +128,14 @@ public:
         }
     }
 
+    /* Ours: the unified buffer that InitBuffer has not given out, for APIs that need memory and are given none. */
+    PITON_API LocalTensor<uint8_t> UnusedMemory(piton::Location at) const {
+        const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_UB));
+        const uint64_t begin = end_[VNPU_SPACE_UB];
+        return LocalTensor<uint8_t>(TPosition::VECCALC, static_cast<uint32_t>(begin), static_cast<uint32_t>(capacity), static_cast<uint32_t>(capacity - begin),
+                                    nullptr);
+    }
+
 private:
     /* `toCome` buffers of this size are asked for, this one included. */
     PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
@@ -141,54 +151,26 @@ private:
     TEventID cubeIds_[3] = {piton::kNoEventId, piton::kNoEventId, piton::kNoEventId};
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
-    int64_t block_ = 0;
-    TPipe *next_ = nullptr; /* in the list of live pipes */
 
-    friend TPipe *GetTPipePtr(piton::Location at);
-    PITON_API void Enlist(piton::Location at);
-    PITON_API void Delist();
+    /* The engine keeps the pipes of each core, so that a launch that was cut leaves nothing behind. */
+    PITON_API void Tell(uint16_t note, piton::Location at) {
+        vnpu_record record = piton::MakeNote(note, at);
+        record.scalar = reinterpret_cast<uint64_t>(this);
+        piton::Submit(record);
+    }
 };
 
 }  // namespace AscendC
-
-namespace piton {
-
-/* First of the live pipes. Blocks of a launch may be alive at the same time (SyncAll), so that one pointer is not enough. */
-PITON_API AscendC::TPipe *&LivePipes() {
-    static AscendC::TPipe *first = nullptr;
-    return first;
-}
-
-}  // namespace piton
 
 namespace AscendC {
 
 /* The TPipe of the running core. */
 PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location()) {
-    const int64_t block = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
-    for (TPipe *pipe = piton::LivePipes(); pipe != nullptr; pipe = pipe->next_) {
-        if (pipe->block_ == block) {
-            return pipe;
-        }
+    TPipe *pipe = reinterpret_cast<TPipe *>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_PIPE, at)));
+    if (pipe != nullptr) {
+        return pipe;
     }
     piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
-}
-
-/* The newest pipe of a block comes first, so that it is the one found. */
-PITON_API void TPipe::Enlist(piton::Location at) {
-    Delist();
-    block_ = piton::Ask(VNPU_OP_GET_BLOCK_IDX, at);
-    next_ = piton::LivePipes();
-    piton::LivePipes() = this;
-}
-
-PITON_API void TPipe::Delist() {
-    for (TPipe **link = &piton::LivePipes(); *link != nullptr; link = &(*link)->next_) {
-        if (*link == this) {
-            *link = next_;
-            return;
-        }
-    }
 }
 
 PITON_API void TPipe::Init(piton::Location at) {
@@ -198,8 +180,7 @@ PITON_API void TPipe::Init(piton::Location at) {
     }
     ids_ = piton::EventIds();
     isAlive_ = true;
-    Enlist(at);
-    piton::Submit(piton::MakeNote(VNPU_OP_PIPE_BEGIN, at));
+    Tell(VNPU_OP_PIPE_BEGIN, at);
     TakeCubeIds(at);
 }
 
@@ -233,8 +214,7 @@ PITON_API void TPipe::Destroy(piton::Location at) {
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
-    piton::Submit(piton::MakeNote(VNPU_OP_PIPE_END, at));
-    Delist();
+    Tell(VNPU_OP_PIPE_END, at);
 }
 
 /* Buffers that were never freed keep their flags: the engine finds them as leaks. */
@@ -262,6 +242,8 @@ PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len,
     buffer.address = static_cast<uint32_t>(end_[space]);
     buffer.bytes = static_cast<uint32_t>(bytes);
     buffer.handle = handles_++;
+    buffer.file = at.file;
+    buffer.line = at.line;
     end_[space] += bytes;
 
     vnpu_record note = piton::MakeNote(VNPU_OP_BUFFER_INIT, at, buffer.handle, static_cast<uint32_t>(position), isQueue);

@@ -37,7 +37,7 @@ public:
     PITON_API void FreeTensor(const LocalTensor<T> &tensor, piton::Location at = piton::Location()) {
         piton::QueueBuffer &buffer = BufferOf(tensor, "FreeTensor", at);
         if (buffer.state == piton::BufferState::Free) {
-            piton::Fault(VNPU_FAULT_DOUBLE_FREE, "FreeTensor", at, buffer.handle);
+            Misuse(VNPU_FAULT_DOUBLE_FREE, "FreeTensor", at, 0, &tensor);
         }
         SetFreeFlag(buffer, at);
         buffer.state = piton::BufferState::Free;
@@ -125,16 +125,37 @@ private:
 
     template <typename T>
     PITON_API LocalTensor<T> TensorOf(piton::QueueBuffer &buffer) const {
-        return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, buffer.bytes / static_cast<uint32_t>(sizeof(T)), &buffer);
+        return LocalTensor<T>(kPlace, buffer.address, buffer.address + buffer.bytes, static_cast<uint32_t>(piton::ElementsIn<T>(buffer.bytes)), &buffer);
     }
 
     template <typename T>
     PITON_API piton::QueueBuffer &BufferOf(const LocalTensor<T> &tensor, const char *api, piton::Location at) const {
         piton::QueueBuffer *buffer = tensor.Buffer();
         if (buffer == nullptr || buffer < first_ || buffer >= first_ + count_) {
-            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, api, at);
+            Misuse(VNPU_FAULT_FOREIGN_TENSOR, api, at, buffer == nullptr ? VNPU_TENSOR_OF_NO_QUEUE : VNPU_TENSOR_OF_ANOTHER_QUEUE, &tensor);
         }
         return *buffer;
+    }
+
+    /* Never returns: `figure` is p[1] of the fault, `tensor` (or none) what the call was given; abi.h says what else is told. */
+    template <typename T = uint8_t>
+    [[noreturn]] PITON_API void Misuse(vnpu_fault fault, const char *api, piton::Location at, uint32_t figure, const LocalTensor<T> *tensor = nullptr) const {
+        vnpu_record record = piton::MakeNote(VNPU_OP_FAULT, at, fault, figure, count_);
+        if (count_ != 0) {
+            record.src1.space = piton::SpaceOf(kPlace);
+            record.src1.addr = first_->address;
+            record.src1.limit = first_->bytes * count_;
+            record.mask[0] = reinterpret_cast<uint64_t>(first_->file);
+            record.p[3] = first_->line;
+        }
+        if (tensor != nullptr) {
+            record.dst = tensor->Operand();
+        }
+        if (tensor != nullptr && tensor->Buffer() != nullptr) {
+            record.mask[1] = reinterpret_cast<uint64_t>(tensor->Buffer()->file);
+            record.scalar = tensor->Buffer()->line;
+        }
+        piton::FaultRecord(record, api);
     }
 
     PITON_API piton::QueueBuffer &NextFree(piton::Location at) {
@@ -145,7 +166,7 @@ private:
                 return buffer;
             }
         }
-        piton::Fault(VNPU_FAULT_QUEUE_EMPTY, "AllocTensor", at, 0, count_);
+        Misuse(VNPU_FAULT_QUEUE_EMPTY, "AllocTensor", at, count_);
     }
 
     template <typename T>
@@ -153,10 +174,11 @@ private:
         piton::QueueBuffer &buffer = BufferOf(tensor, "EnQue", at);
         const bool isReady = buffer.state == piton::BufferState::Occupied || buffer.state == piton::BufferState::DeQue;
         if (!isReady) {
-            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, "EnQue", at, buffer.handle);
+            const bool isQueued = buffer.state == piton::BufferState::EnQue;
+            Misuse(VNPU_FAULT_FOREIGN_TENSOR, "EnQue", at, isQueued ? VNPU_TENSOR_QUEUED_ALREADY : VNPU_TENSOR_FREED, &tensor);
         }
         if (!kIsInPlace && queued_ >= depth) {
-            piton::Fault(VNPU_FAULT_QUEUE_FULL, "EnQue", at, 0, static_cast<uint32_t>(depth));
+            Misuse(VNPU_FAULT_QUEUE_FULL, "EnQue", at, static_cast<uint32_t>(depth), &tensor);
         }
         buffer.state = piton::BufferState::EnQue;
         if constexpr (kIsInPlace) {
@@ -172,7 +194,7 @@ private:
     /* The wait is for `event`, as on the chip, even if EnQue has set another one. */
     PITON_API piton::QueueBuffer &Pop(HardEvent event, piton::Location at) {
         if (queued_ == 0) {
-            piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
+            Misuse(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at, 0);
         }
         piton::QueueBuffer &buffer = *fifo_[head_];
         head_ = (head_ + 1) % kSlots;
@@ -184,7 +206,7 @@ private:
 
     PITON_API void TakeInPlace(piton::QueueBuffer &buffer, piton::Location at) {
         if (buffer.state != piton::BufferState::EnQue) {
-            piton::Fault(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at);
+            Misuse(VNPU_FAULT_NOTHING_QUEUED, "DeQue", at, 0);
         }
         piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(kForward), buffer.enqueId, VNPU_F_QUEUE, at);
         buffer.state = piton::BufferState::DeQue;
@@ -226,7 +248,7 @@ class TBuf {
 public:
     template <typename T>
     PITON_API LocalTensor<T> Get(piton::Location at = piton::Location()) const {
-        return Window<T>(0, Bytes(at) / static_cast<uint32_t>(sizeof(T)), at);
+        return Window<T>(0, static_cast<uint32_t>(piton::ElementsIn<T>(Bytes(at))), at);
     }
     template <typename T>
     PITON_API LocalTensor<T> Get(uint32_t len, piton::Location at = piton::Location()) const {
@@ -265,7 +287,7 @@ private:
 
     PITON_API uint32_t Bytes(piton::Location at) const {
         if (buffer_ == nullptr) {
-            piton::Fault(VNPU_FAULT_FOREIGN_TENSOR, "TBuf::Get before InitBuffer", at);
+            piton::Fault(VNPU_FAULT_NO_MEMORY, "TBuf::Get", at);
         }
         return buffer_->bytes;
     }

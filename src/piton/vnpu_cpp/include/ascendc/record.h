@@ -64,24 +64,27 @@ PITON_API vnpu_record MakeNote(uint16_t opcode, Location at, uint32_t first = 0,
     return record;
 }
 
-/* Report a misuse and end the launch. `api` is printed as the place's instruction: src0.addr holds its address. */
-[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0) {
-    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
-    record.scalar = value;
+/* End the launch with the misuse in `record`. `api` is printed as the place's instruction: src0.addr holds its address. */
+[[noreturn]] PITON_API void FaultRecord(vnpu_record record, const char *api) {
     record.src0.addr = reinterpret_cast<uint64_t>(api);
     Submit(record);
     std::abort(); /* the engine never returns from a fault */
+}
+
+/* Report a misuse that needs no more than three figures. */
+[[noreturn]] PITON_API void Fault(vnpu_fault fault, const char *api, Location at, uint64_t value = 0, uint32_t first = 0, uint32_t second = 0) {
+    vnpu_record record = MakeNote(VNPU_OP_FAULT, at, fault, first, second);
+    record.scalar = value;
+    FaultRecord(record, api);
 }
 
 /* Argument number `index` (from 0) of `api` lies outside [low, high]. */
 [[noreturn]] PITON_API void FaultRange(const char *api, uint32_t index, uint64_t value, int64_t low, int64_t high, Location at) {
     vnpu_record record = MakeNote(VNPU_OP_FAULT, at, VNPU_FAULT_BAD_ARGUMENT, index);
     record.scalar = value;
-    record.src0.addr = reinterpret_cast<uint64_t>(api);
     record.mask[0] = static_cast<uint64_t>(low);
     record.mask[1] = static_cast<uint64_t>(high);
-    Submit(record);
-    std::abort(); /* the engine never returns from a fault */
+    FaultRecord(record, api);
 }
 
 /* Argument number `index` (from 0) of `api` has to lie in [low, high]. */
@@ -94,6 +97,24 @@ PITON_API void RequireRange(const char *api, uint32_t index, Number value, int64
 }
 
 /*
+ * Where the compiler knows that a value does not fit, it says so at the user's line: the call that is left over after constants are folded makes the warning.
+ */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define PITON_WARNS_OF_CUTS 1
+__attribute__((noinline, no_sanitize_coverage,
+               warning("a value above 255 for a parameter of 8 bits: the chip takes its low 8 bits only, so that a repeat "
+                       "count of 256 is 0 and nothing happens"))) inline void CutTo8Bits() {
+    __asm__ volatile("");
+}
+__attribute__((noinline, no_sanitize_coverage, warning("a value above 65535 for a parameter of 16 bits: the chip takes its low 16 bits only"))) inline void
+CutTo16Bits() {
+    __asm__ volatile("");
+}
+#else
+#define PITON_WARNS_OF_CUTS 0
+#endif
+
+/*
  * A parameter of the narrow unsigned type `T` that notices a value it can't hold. The chip would use the low bits: a repeat count of 256 becomes 0 and
  * nothing happens, which is never what was meant.
  */
@@ -102,7 +123,13 @@ struct Narrow {
     uint64_t given;
 
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
-    PITON_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {}
+    PITON_INLINE_API Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {
+#if PITON_WARNS_OF_CUTS
+        if (sizeof(T) < 4 && __builtin_constant_p(given) && given > static_cast<T>(-1)) {
+            sizeof(T) == 1 ? CutTo8Bits() : CutTo16Bits();
+        }
+#endif
+    }
 
     PITON_API T Get(const char *api, uint32_t index, Location at) const {
         constexpr uint64_t largest = static_cast<T>(-1);

@@ -3,7 +3,7 @@
  *
  * Problem: SetFlag<event>(id) names its pipes by an enumerator; masks come as counts or bits.
  * Approach: one record each; an event between V and V is a barrier of V, as on the chip.
- * Limits: cross-core flags (CrossCoreSetFlag and friends) are not here yet.
+ * Limits: flags between cores are in cross_core.h.
  */
 #ifndef PITON_ASCENDC_SYNC_H
 #define PITON_ASCENDC_SYNC_H

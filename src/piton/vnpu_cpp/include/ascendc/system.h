@@ -35,13 +35,6 @@ PITON_API int64_t GetTaskRation(piton::Location at = piton::Location()) { return
 /* Ticks of the 50 MHz counter. */
 PITON_API int64_t GetSystemCycle(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_SYSTEM_CYCLE, at); }
 
-/* All vector cores of the launch meet here; waits for every pipe first. */
-template <bool isAIVOnly = true>
-PITON_API void SyncAll(piton::Location at = piton::Location()) {
-    static_assert(isAIVOnly, "SyncAll<false> waits for cube cores and hangs in a vector kernel; use SyncAll<true>() or SyncAll()");
-    piton::Submit(piton::MakeNote(VNPU_OP_SYNC_ALL, at));
-}
-
 /* For kernels without TPipe: atomics off, normal mode, full mask. */
 PITON_API void InitSocState(piton::Location at = piton::Location()) {
     piton::Submit(piton::MakeNote(VNPU_OP_SET_ATOMIC, at, 0));

@@ -23,6 +23,7 @@ struct QueueBuffer; /* queue.h */
 /* A load or store of the scalar unit. */
 template <typename T>
 PITON_API T LoadScalar(const vnpu_operand &operand, Location at) {
+    static_assert(!std::is_same<T, AscendC::int4b_t>::value, "the scalar unit has no 4-bit values: ReinterpretCast to int8_t");
     vnpu_record record = MakeNote(VNPU_OP_SCALAR_LOAD, at, sizeof(T));
     record.src0 = operand;
     return FromBits<T>(Fetch(record));
@@ -94,6 +95,8 @@ namespace AscendC {
 
 template <typename T>
 class GlobalTensor {
+    static_assert(!std::is_same<T, int4b_t>::value, "GlobalTensor<int4b_t>: copy it as a tensor of int8_t and ReinterpretCast it in local memory");
+
 public:
     using PrimType = T;
 
@@ -149,7 +152,7 @@ public:
     /* A statically addressed tensor of `tileSize` elements; not to be mixed with TPipe. */
     PITON_API LocalTensor(TPosition position, piton::Narrow<uint32_t> addr, piton::Narrow<uint32_t> tileSize, piton::Location at = piton::Location())
         : address_(addr.Get("LocalTensor", 1, at)), size_(tileSize.Get("LocalTensor", 2, at)), position_(position) {
-        end_ = address_ + size_ * static_cast<uint32_t>(sizeof(T));
+        end_ = address_ + static_cast<uint32_t>(piton::BytesOf<T>(size_));
     }
 
     /* Ours: a window of `size` elements onto the buffer that ends at `end`. */
@@ -158,13 +161,13 @@ public:
 
     PITON_API LocalTensor operator[](const uint32_t offset) const {
         LocalTensor part = *this;
-        part.address_ = address_ + offset * static_cast<uint32_t>(sizeof(T));
+        part.address_ = address_ + static_cast<uint32_t>(piton::BytesOf<T>(offset));
         part.size_ = size_ > offset ? size_ - offset : 0;
         return part;
     }
     template <typename U>
     PITON_API LocalTensor<U> ReinterpretCast() const {
-        return LocalTensor<U>(position_, address_, end_, static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U)), buffer_);
+        return LocalTensor<U>(position_, address_, end_, static_cast<uint32_t>(piton::ElementsIn<U>(piton::BytesOf<T>(size_))), buffer_);
     }
 
     PITON_API piton::Element<T> operator()(const uint32_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
@@ -174,11 +177,11 @@ public:
         piton::StoreScalar<T>(At(index), static_cast<T>(value), at);
     }
 
-    PITON_API uint64_t GetPhyAddr(const uint32_t offset = 0) const { return address_ + uint64_t(offset) * sizeof(T); }
+    PITON_API uint64_t GetPhyAddr(const uint32_t offset = 0) const { return address_ + piton::BytesOf<T>(offset); }
     PITON_API uint32_t GetSize() const { return size_; }
-    PITON_API uint32_t GetLength() const { return size_ * static_cast<uint32_t>(sizeof(T)); }
+    PITON_API uint32_t GetLength() const { return static_cast<uint32_t>(piton::BytesOf<T>(size_)); }
     PITON_API void SetSize(const uint32_t size) { size_ = size; }
-    PITON_API void SetBufferLen(uint32_t dataLen) { size_ = dataLen / static_cast<uint32_t>(sizeof(T)); }
+    PITON_API void SetBufferLen(uint32_t dataLen) { size_ = static_cast<uint32_t>(piton::ElementsIn<T>(dataLen)); }
     PITON_API int32_t GetPosition() const { return static_cast<int32_t>(position_); }
     PITON_API void SetUserTag(const int32_t tag) { tag_ = tag; }
     PITON_API int32_t GetUserTag() const { return tag_; }
@@ -189,9 +192,9 @@ public:
     template <typename U>
     PITON_API const LocalTensor &operator=(const piton::Comparison<U> &given) const;
 
-#define PITON_OPERATOR(symbol, opcode) \
+#define PITON_OPERATOR(symbol, opcode)                                                                                           \
     PITON_API friend piton::Expression<T, opcode> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
-        return {src0, src1.tensor, src1.at}; \
+        return {src0, src1.tensor, src1.at};                                                                                     \
     }
     PITON_OPERATOR(+, VNPU_OP_ADD)
     PITON_OPERATOR(-, VNPU_OP_SUB)
@@ -200,9 +203,9 @@ public:
     PITON_OPERATOR(&, VNPU_OP_AND)
     PITON_OPERATOR(|, VNPU_OP_OR)
 #undef PITON_OPERATOR
-#define PITON_COMPARISON(symbol, mode) \
+#define PITON_COMPARISON(symbol, mode)                                                                                   \
     PITON_API friend piton::Comparison<T> operator symbol(const LocalTensor &src0, const piton::RightOperand<T> &src1) { \
-        return {src0, src1.tensor, CMPMODE::mode, src1.at}; \
+        return {src0, src1.tensor, CMPMODE::mode, src1.at};                                                              \
     }
     PITON_COMPARISON(<, LT)
     PITON_COMPARISON(>, GT)
@@ -219,7 +222,7 @@ public:
 private:
     PITON_API vnpu_operand At(uint32_t offset) const {
         vnpu_operand operand{};
-        operand.addr = address_ + uint64_t(offset) * sizeof(T);
+        operand.addr = address_ + piton::BytesOf<T>(offset);
         operand.limit = operand.addr < end_ ? static_cast<uint32_t>(end_ - operand.addr) : 0;
         operand.space = piton::SpaceOf(position_);
         operand.dtype = piton::kDtype<T>;

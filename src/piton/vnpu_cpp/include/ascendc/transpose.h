@@ -138,8 +138,8 @@ PITON_API void SubmitNchw(const AscendC::LocalTensor<T> &dst, const AscendC::Loc
 
 }  // namespace piton
 
-#define PITON_REQUIRE_TRANS  \
-    using piton::kDtype;     \
+#define PITON_REQUIRE_TRANS \
+    using piton::kDtype;    \
     PITON_REQUIRE_TYPE("TransDataTo5HD", piton::kIsTransposed<T>, "int8_t, uint8_t, int16_t, uint16_t, half, int32_t, uint32_t, float")
 
 namespace AscendC {

@@ -46,6 +46,15 @@ struct bfloat16_t {
 };
 static_assert(sizeof(bfloat16_t) == 2 && std::is_trivially_copyable<bfloat16_t>::value, "bfloat16_t is two plain bytes");
 
+namespace AscendC {
+
+/* Four bits; two share a byte, the first in its low half. */
+struct int4b_t {
+    uint8_t pair;
+};
+
+}  // namespace AscendC
+
 #if defined(__FLT16_MANT_DIG__) && !defined(PITON_PORTABLE_HALF)
 using half = _Float16;
 #else
@@ -127,6 +136,18 @@ template <>
 inline constexpr uint8_t kDtype<unsigned long long> = VNPU_DT_U64;
 template <>
 inline constexpr uint8_t kDtype<bool> = VNPU_DT_BOOL;
+template <>
+inline constexpr uint8_t kDtype<AscendC::int4b_t> = VNPU_DT_I4;
+
+/* Bytes of n elements, and elements in n bytes: int4b_t has half a byte. */
+template <typename T>
+PITON_API constexpr uint64_t BytesOf(uint64_t elements) {
+    return std::is_same<T, AscendC::int4b_t>::value ? elements / 2 : elements * sizeof(T);
+}
+template <typename T>
+PITON_API constexpr uint64_t ElementsIn(uint64_t bytes) {
+    return std::is_same<T, AscendC::int4b_t>::value ? bytes * 2 : bytes / sizeof(T);
+}
 
 /* The bits of one element, zero-extended, and back: how scalars travel in a record. */
 template <typename T>

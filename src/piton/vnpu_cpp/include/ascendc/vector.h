@@ -38,12 +38,20 @@ constexpr bool kIsShifted = kIsOneOf<T, int16_t, uint16_t, int32_t, uint32_t>;
 template <typename T>
 constexpr bool kIsBroadcast = kIsOneOf<T, half, bfloat16_t, float, int16_t, uint16_t, int32_t, uint32_t>;
 
+/* Types that a refusal names. */
+template <typename T>
+constexpr bool kIsNamedType =
+    kIsOneOf<T, bfloat16_t, half, float, AscendC::int4b_t, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t> ||
+    kIsOneOf<T, double, bool>;
+
 /* A static_assert that names the instruction, the type, what is supported and the way out; one line per type since the text has to be a literal. */
 #define PITON_REFUSE_TYPE(api, refused, isSupported, list, advice) \
     static_assert((isSupported) || !std::is_same<T, refused>::value, api " does not support " #refused " on the Ascend 910B; supported: " list ". " advice)
 #define PITON_REQUIRE_TYPE(api, isSupported, list)                                                           \
     PITON_REFUSE_TYPE(api, bfloat16_t, isSupported, list, "Cast to float first.");                           \
     PITON_REFUSE_TYPE(api, half, isSupported, list, "Cast to float first.");                                 \
+    PITON_REFUSE_TYPE(api, float, isSupported, list, "Use one of those.");                                   \
+    PITON_REFUSE_TYPE(api, AscendC::int4b_t, isSupported, list, "Cast to half first.");                      \
     PITON_REFUSE_TYPE(api, int8_t, isSupported, list, "Cast to half first.");                                \
     PITON_REFUSE_TYPE(api, uint8_t, isSupported, list, "Cast to half first.");                               \
     PITON_REFUSE_TYPE(api, int16_t, isSupported, list, "Cast to float first.");                              \
@@ -54,7 +62,7 @@ constexpr bool kIsBroadcast = kIsOneOf<T, half, bfloat16_t, float, int16_t, uint
     PITON_REFUSE_TYPE(api, uint64_t, isSupported, list, "Use a 32-bit type.");                               \
     PITON_REFUSE_TYPE(api, double, isSupported, list, "Use float.");                                         \
     PITON_REFUSE_TYPE(api, bool, isSupported, list, "Use a tensor of int8_t and Cast it to half.");          \
-    static_assert((isSupported) || kDtype<T> != VNPU_DT_NONE, api ": the tensor's type is no element type; supported: " list)
+    static_assert((isSupported) || piton::kIsNamedType<T>, api ": the tensor's type is not supported on the Ascend 910B; supported: " list)
 
 /* Strides that a dense operand has: block after block, repeat after repeat. */
 constexpr uint16_t kDenseBlk = 1;

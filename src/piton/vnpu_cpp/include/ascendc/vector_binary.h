@@ -23,7 +23,7 @@ PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 
 }  // namespace piton
 
-#define PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                                              \
+#define PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                                      \
     namespace AscendC {                                                                                                                            \
     template <typename T, bool isSetMask = true>                                                                                                   \
     PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],                  \
@@ -41,16 +41,16 @@ PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
     }                                                                                                                                              \
     }
 
-#define PITON_BINARY(Name, opcode, isSupported, list) \
-    PITON_BINARY_STRIDED(Name, opcode, isSupported, list) \
-    namespace AscendC { \
-    template <typename T> \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count,                   \
-                        piton::Location at = piton::Location()) {                                                                                  \
-        using piton::kDtype;                                                                                                                       \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                               \
-    }                                                                                                                                              \
+#define PITON_BINARY(Name, opcode, isSupported, list)                                                                            \
+    PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                        \
+    namespace AscendC {                                                                                                          \
+    template <typename T>                                                                                                        \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count, \
+                        piton::Location at = piton::Location()) {                                                                \
+        using piton::kDtype;                                                                                                     \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                            \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);             \
+    }                                                                                                                            \
     }
 
 PITON_BINARY(Add, VNPU_OP_ADD, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t")
@@ -85,17 +85,17 @@ constexpr bool kIsLogicByCount = kIsLogic<T> || kIsOneOf<T, int32_t, uint32_t>;
 
 }  // namespace piton
 
-#define PITON_LOGIC(Name, opcode) \
-    PITON_BINARY_STRIDED(Name, opcode, piton::kIsLogic<T>, "int16_t, uint16_t") \
-    namespace AscendC { \
-    template <typename T> \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count, \
-                        piton::Location at = piton::Location()) { \
-        using piton::kDtype; \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsLogicByCount<T>, "int16_t, uint16_t; by count also int32_t, uint32_t"); \
+#define PITON_LOGIC(Name, opcode)                                                                                                                     \
+    PITON_BINARY_STRIDED(Name, opcode, piton::kIsLogic<T>, "int16_t, uint16_t")                                                                       \
+    namespace AscendC {                                                                                                                               \
+    template <typename T>                                                                                                                             \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count,                      \
+                        piton::Location at = piton::Location()) {                                                                                     \
+        using piton::kDtype;                                                                                                                          \
+        PITON_REQUIRE_TYPE(#Name, piton::kIsLogicByCount<T>, "int16_t, uint16_t; by count also int32_t, uint32_t");                                   \
         piton::SubmitBinary(opcode, piton::LogicHalves(dst), piton::LogicHalves(src0), piton::LogicHalves(src1), piton::CountOf(#Name, 3, count, at), \
-                            BinaryRepeatParams(), at); \
-    } \
+                            BinaryRepeatParams(), at);                                                                                                \
+    }                                                                                                                                                 \
     }
 
 PITON_LOGIC(And, VNPU_OP_AND)

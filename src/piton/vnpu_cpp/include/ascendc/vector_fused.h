@@ -29,26 +29,26 @@ constexpr bool kIsMulCast = std::is_same<U, half>::value && kIsOneOf<T, int8_t, 
 
 }  // namespace piton
 
-#define PITON_FUSED(Name, opcode, isSupported, CountType, pairs)                                                                                              \
-    namespace AscendC {                                                                                                                                       \
-    template <typename T, typename U, bool isSetMask = true>                                                                                                  \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, const uint64_t mask[],                             \
-                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {            \
-        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                                          \
-        piton::SubmitFused(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                              \
-    }                                                                                                                                                         \
-    template <typename T, typename U, bool isSetMask = true>                                                                                                  \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, uint64_t mask,                                     \
-                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {            \
-        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                                          \
-        piton::SubmitFused(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                             \
-    }                                                                                                                                                         \
-    template <typename T, typename U>                                                                                                                         \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, CountType count,                                   \
-                        piton::Location at = piton::Location()) {                                                                                             \
-        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                                          \
-        piton::SubmitFused(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                                           \
-    }                                                                                                                                                         \
+#define PITON_FUSED(Name, opcode, isSupported, CountType, pairs)                                                                                   \
+    namespace AscendC {                                                                                                                            \
+    template <typename T, typename U, bool isSetMask = true>                                                                                       \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, const uint64_t mask[],                  \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                               \
+        piton::SubmitFused(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                   \
+    }                                                                                                                                              \
+    template <typename T, typename U, bool isSetMask = true>                                                                                       \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, uint64_t mask,                          \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                               \
+        piton::SubmitFused(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                  \
+    }                                                                                                                                              \
+    template <typename T, typename U>                                                                                                              \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<U> &src0, const LocalTensor<U> &src1, CountType count,                        \
+                        piton::Location at = piton::Location()) {                                                                                  \
+        static_assert(isSupported, #Name " exists on the Ascend 910B for these pairs only: " pairs);                                               \
+        piton::SubmitFused(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                                \
+    }                                                                                                                                              \
     }
 
 #define PITON_MUL_ADD_DST_PAIRS "half += half, float += float, float += half"

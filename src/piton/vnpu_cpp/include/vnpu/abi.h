@@ -164,8 +164,8 @@ enum vnpu_opcode {
     VNPU_OP_BUFFER_INIT = 320,       /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
     VNPU_OP_BUFFER_ACQUIRE = 321,    /* p[0] = buffer handle */
     VNPU_OP_BUFFER_RELEASE = 322,    /* p[0] = buffer handle */
-    VNPU_OP_PIPE_BEGIN = 323,        /* TPipe constructed or Reset */
-    VNPU_OP_PIPE_END = 324,          /* TPipe destroyed */
+    VNPU_OP_PIPE_BEGIN = 323,        /* TPipe constructed or Reset; scalar = its address, which is only given back */
+    VNPU_OP_PIPE_END = 324,          /* TPipe destroyed; scalar as above */
     VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
     VNPU_OP_TASK_TYPE = 328,         /* KERNEL_TASK_TYPE_DEFAULT: p[0] = enum vnpu_core_kind */
@@ -182,7 +182,8 @@ enum vnpu_opcode {
     VNPU_OP_GET_MRG_RESULT = 360,   /* elements that the last MrgSort took from its four lists, 16 bits each */
     VNPU_OP_GET_CTRL = 361,
     VNPU_OP_GET_SYS_WORKSPACE = 362,
-    VNPU_OP_GET_CORE_KIND = 363 /* enum vnpu_core_kind of the running core */
+    VNPU_OP_GET_CORE_KIND = 363, /* enum vnpu_core_kind of the running core */
+    VNPU_OP_GET_PIPE = 364       /* the newest TPipe of the running core that has not ended: its address, 0 without one */
 };
 
 /* What the framework classes (TPipe, TQue) can find wrong by themselves. */
@@ -193,11 +194,19 @@ enum vnpu_fault {
     VNPU_FAULT_QUEUE_FULL = 4,     /* more EnQue than depth; p[1] = depth */
     VNPU_FAULT_NOTHING_QUEUED = 5, /* DeQue of an empty queue: waits for ever */
     VNPU_FAULT_DOUBLE_FREE = 6,    /* FreeTensor of a free buffer */
-    VNPU_FAULT_FOREIGN_TENSOR = 7, /* a tensor that does not belong to the queue */
+    VNPU_FAULT_FOREIGN_TENSOR = 7, /* a tensor that the queue can't take now; p[1] = enum vnpu_strange_tensor */
     VNPU_FAULT_NO_EVENT_ID = 8,    /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
     VNPU_FAULT_BAD_ARGUMENT = 9,   /* an argument outside the documented range; p[1] = argument index, scalar = value */
-    VNPU_FAULT_ASSERTION = 10      /* the kernel's own assert: src0.addr = the failed condition as written */
+    VNPU_FAULT_ASSERTION = 10,     /* the kernel's own assert: src0.addr = the failed condition as written */
+    VNPU_FAULT_NO_MEMORY = 11      /* a TBuf that InitBuffer gave nothing */
 };
+
+/*
+ * Why a queue can't take a tensor. A fault of a queue says which queue and which tensor: src1 = memory of the queue's buffers, p[2] = how many, mask[0] and
+ * p[3] = file and line of its InitBuffer (line 0: never called); dst = the tensor, mask[1] and scalar = file and line of the InitBuffer of its buffer (line 0:
+ * of no queue).
+ */
+enum vnpu_strange_tensor { VNPU_TENSOR_OF_NO_QUEUE = 0, VNPU_TENSOR_OF_ANOTHER_QUEUE = 1, VNPU_TENSOR_FREED = 2, VNPU_TENSOR_QUEUED_ALREADY = 3 };
 
 #define VNPU_SELECT_REGISTER 0x10u /* in p[3] of VNPU_OP_SELECT */
 

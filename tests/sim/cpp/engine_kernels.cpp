@@ -1,0 +1,152 @@
+/* Kernels of composed calls, run by tests/sim/test_headers_composed.py on the engine of the test rig: headers and engine together. */
+#include <cstring>
+
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+namespace {
+
+struct Arguments {
+    uint8_t *in;
+    uint8_t *out;
+    uint32_t a;  // elements, rows or what else the kernel says
+    uint32_t b;
+};
+
+template <typename T>
+struct Tensors {
+    GlobalTensor<T> in, out;
+    explicit Tensors(const Arguments &arguments) {
+        in.SetGlobalBuffer(reinterpret_cast<T *>(arguments.in));
+        out.SetGlobalBuffer(reinterpret_cast<T *>(arguments.out));
+    }
+};
+
+/* in[0:n] -> `step(dst, src)` -> out[0:m], by queues; 4 KiB of the unified buffer are left. */
+template <typename T, typename Step>
+void Between(const Arguments &arguments, uint32_t n, uint32_t m, const Step &step) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> inputs;
+    TQue<TPosition::VECOUT, 1> outputs;
+    TBuf<> rest;
+    const uint32_t inBytes = (n * sizeof(T) + 31) / 32 * 32, outBytes = (m * sizeof(T) + 31) / 32 * 32;
+    pipe.InitBuffer(inputs, 1, inBytes);
+    pipe.InitBuffer(outputs, 1, outBytes);
+    pipe.InitBuffer(rest, 196608 - 4096 - inBytes - outBytes);
+    const Tensors<T> memory(arguments);
+    auto src = inputs.AllocTensor<T>();
+    DataCopyPad(src, memory.in, DataCopyExtParams(1, n * sizeof(T), 0, 0, 0), DataCopyPadExtParams<T>());
+    inputs.EnQue(src);
+    src = inputs.DeQue<T>();
+    auto dst = outputs.AllocTensor<T>();
+    step(dst, src);
+    outputs.EnQue(dst);
+    inputs.FreeTensor(src);
+    dst = outputs.DeQue<T>();
+    DataCopyPad(memory.out, dst, DataCopyExtParams(1, m * sizeof(T), 0, 0, 0));
+    outputs.FreeTensor(dst);
+}
+
+#define ELEMENTWISE(name, Function)                                                                                      \
+    template <typename T>                                                                                                \
+    void name(const Arguments &x) {                                                                                      \
+        Between<T>(x, x.a, x.a, [&](const LocalTensor<T> &dst, const LocalTensor<T> &src) { Function(dst, src, x.a); }); \
+    }
+ELEMENTWISE(floor, Floor)
+ELEMENTWISE(ceil, Ceil)
+ELEMENTWISE(trunc, Trunc)
+ELEMENTWISE(rint, Rint)
+ELEMENTWISE(log, Log)
+ELEMENTWISE(log2, Log2)
+ELEMENTWISE(log10, Log10)
+
+template <typename T>
+void column(const Arguments &x) {
+    const uint32_t to[2] = {x.a, x.b}, from[2] = {x.a, 1};
+    Between<T>(x, x.a, x.a * x.b, [&](const LocalTensor<T> &dst, const LocalTensor<T> &src) { Broadcast<T, 2, 1>(dst, src, to, from); });
+}
+
+template <typename T>
+void row(const Arguments &x) {
+    const uint32_t to[2] = {x.a, x.b}, from[2] = {1, x.b};
+    Between<T>(x, x.b, x.a * x.b, [&](const LocalTensor<T> &dst, const LocalTensor<T> &src) { BroadCast<T, 2, 0>(dst, src, to, from); });
+}
+
+template <typename T>
+void fill(const Arguments &x) {
+    TPipe pipe;
+    const Tensors<T> memory(x);
+    InitGlobalMemory<T>(memory.out, x.a, static_cast<T>(3));
+}
+
+/* The local memory of a fill is loaded into without a flag. */
+template <typename T>
+void fill_and_load(const Arguments &x) {
+    fill<T>(x);
+    const Tensors<T> memory(x);
+    TPipe pipe;
+    InitOutput<T>(memory.out, x.a);
+    TBuf<TPosition::VECIN> buffer;
+    pipe.InitBuffer(buffer, 1024);
+    DataCopy(buffer.Get<T>(), memory.in, 1024 / sizeof(T));
+}
+
+template <typename T>
+void expression(const Arguments &x) {
+    Between<T>(x, x.a, x.a, [&](LocalTensor<T> dst, LocalTensor<T> src) {
+        dst.SetSize(x.a);
+        dst = src * src;
+        dst = dst - src;
+    });
+}
+
+/* Blocks take turns: each adds itself to what the one before left. */
+void turns(const Arguments &x) {
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 1024);
+    GlobalTensor<int32_t> flags, sum;
+    flags.SetGlobalBuffer(reinterpret_cast<int32_t *>(x.in));
+    sum.SetGlobalBuffer(reinterpret_cast<int32_t *>(x.out));
+    LocalTensor<int32_t> local = buffer.Get<int32_t>();
+    InitDetermineComputeWorkspace(flags, local);
+    for (uint32_t round = 0; round < x.a; ++round) {
+        WaitPreBlock(flags, local);
+        DataCopy(local, sum, 8);
+        SetFlag<HardEvent::MTE2_V>(0);
+        WaitFlag<HardEvent::MTE2_V>(0);
+        Muls(local, local, 2, 8);
+        Adds(local, local, static_cast<int32_t>(GetBlockIdx()), 8);
+        SetFlag<HardEvent::V_MTE3>(0);
+        WaitFlag<HardEvent::V_MTE3>(0);
+        DataCopy(sum, local, 8);
+        NotifyNextBlock(flags, local);
+    }
+}
+
+struct Row {
+    const char *name;
+    void (*kernel)(const Arguments &);
+};
+
+#define BOTH(name) \
+    {#name " f16", name<half>}, { #name " f32", name<float> }
+const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),          BOTH(log),        BOTH(log2),      BOTH(log10),
+                     BOTH(column), BOTH(row),  BOTH(fill),  BOTH(fill_and_load), BOTH(expression), {"turns", turns}};
+
+}  // namespace
+
+extern "C" void (*rig_kernel(const char *name))(const void *) {
+    static thread_local void (*chosen)(const Arguments &);
+    for (const Row &row : kRows)
+        if (std::strcmp(row.name, name) == 0) {
+            chosen = row.kernel;
+            return [](const void *arguments) {
+                Arguments given;
+                std::memcpy(&given, arguments, sizeof given);
+                chosen(given);
+            };
+        }
+    return nullptr;
+}
