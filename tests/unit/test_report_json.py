@@ -11,7 +11,7 @@ from piton.core.errors import FormatError, UsageError
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance, WorkFigures
-from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
+from piton.core.report import CaseResult, Environment, HiddenSet, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, Place, outcome
 from piton.report.html import html_text
@@ -167,9 +167,17 @@ def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
 
 
 def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
-    assert set(Report.model_fields) - set(REPORT.canonical_result()) == {"environment", "result_digest"}
-    cases = REPORT.canonical_result()["operators"][0]["cases"]
+    sealed = tuple(case.model_copy(update={"is_sealed": True}) for case in REPORT.operators[0].cases)
+    operators = (REPORT.operators[0].model_copy(update={"cases": sealed}), *REPORT.operators[1:])
+    hidden = REPORT.model_copy(update={"hidden": HiddenSet(key_id="k", count=80, detail="counts"), "operators": operators})
+    assert set(Report.model_fields) - set(hidden.canonical_result()) == {"environment", "result_digest"}
+    cases = hidden.canonical_result()["operators"][0]["cases"]
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
+
+
+def test_a_report_of_public_cases_keeps_the_digest_it_had_before_there_were_hidden_ones() -> None:
+    assert "hidden" not in REPORT.canonical_result()
+    assert "is_sealed" not in REPORT.canonical_result()["operators"][0]["cases"][0]
 
 
 def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -> None:

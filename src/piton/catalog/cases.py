@@ -21,7 +21,7 @@ from piton.catalog.inputs import InputsError, make_case_inputs
 from piton.catalog.source import Form, Located, check_form, read_text, read_yaml, show
 from piton.catalog.values import parse_cell, to_attr_value
 from piton.core.case import Case
-from piton.core.errors import FormatError
+from piton.core.errors import FormatError, PitonError
 from piton.core.operator import AttrSpec, AttrValue, Operator
 
 CSV_COLUMNS = ("operator", "case_id", "input_shape", "dtype", "attrs", "value_range", "note")
@@ -88,6 +88,21 @@ def read_cases(folder: Path, operator: Operator, *, is_strict: bool = False) -> 
     if from_csv is not None and from_yaml is not None:
         _agree(from_csv, from_yaml, folder)
     return from_csv or from_yaml or ()
+
+
+def read_case_table(path: Path, operator: Operator) -> tuple[Case, ...]:
+    """Cases of `operator` in a table of its own, such as one that was generated. Raises UsageError or FormatError with file and line."""
+    return _cases(_csv_rows(path, is_strict=True), operator, path, True)
+
+
+def case_places(place: Path) -> dict[str, str]:
+    """`file:line` of every case of the file that counts in a folder, or of a table, by id; empty where that cannot be read (the reader of cases says why)."""
+    table = place / "cases.csv" if place.is_dir() else place
+    try:
+        rows = _csv_rows(table, is_strict=False) if table.is_file() else _yaml_rows(place / "cases.yaml", is_strict=False)
+    except PitonError:
+        return {}
+    return {str(row.form.case_id): row.where for row in rows}
 
 
 def _cases(rows: list[_Row], operator: Operator, path: Path, is_strict: bool) -> tuple[Case, ...]:

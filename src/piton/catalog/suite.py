@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import Field
 
 import piton
 from piton.catalog.cases import read_cases
 from piton.catalog.proto import read_proto
 from piton.catalog.source import Form, check_form, read_text, read_yaml
-from piton.core.errors import FormatError, UsageError
+from piton.core.errors import FormatError, PitonError, UsageError
 from piton.core.suite import Suite, SuiteOperator
 
 SUITES_ROOT = Path(piton.__file__).parent / "suites"
@@ -25,6 +28,8 @@ class SuiteForm(Form):
 
     name: str
     version: str
+    memory_ceiling_gib: float = Field(default=0.0, ge=0, le=1 << 20)
+    """Most memory that a golden run of one case may need."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,15 @@ class _Place:
     level: int | None
 
 
+@dataclass(frozen=True)
+class SuitePart:
+    """One operator folder of a suite: what was read, or why it could not be."""
+
+    folder: Path
+    member: SuiteOperator | None
+    error: PitonError | None = None
+
+
 def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     """The suite called `path_or_name` (one of ours), or the one in that folder.
 
@@ -43,12 +57,46 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     file of another form; of several operators without suite.yaml those that can't be read are in `Suite.left_out` instead, unless none is left.
     """
     root = _resolve(path_or_name)
-    described = (root / "suite.yaml").is_file()
-    name, version = _describe(root) if described else foreign_identity(root)
-    members, left_out = _members(_places(root), is_strict=described)
+    members, left_out = _members(_places(root), is_strict=_is_described(root))
     _refuse_repeats(members, root)
-    is_foreign = not root.is_relative_to(SUITES_ROOT.resolve())
-    return Suite(name=name, version=version, root=str(root), is_foreign=is_foreign, members=members, left_out=left_out)
+    return _suite(root, members, left_out)
+
+
+def load_parts(path_or_name: str | Path = DEFAULT_SUITE) -> tuple[Suite, tuple[SuitePart, ...]]:
+    """The suite with those operators that can be read, and every folder with what was read of it. Raises UsageError when there is nothing there."""
+    root = _resolve(path_or_name)
+    parts = tuple(_parts(root))
+    return _suite(root, tuple(part.member for part in parts if part.member is not None)), parts
+
+
+def is_strict(suite: Suite) -> bool:
+    """True for a suite with suite.yaml: its files keep Piton's own form."""
+    return _is_described(Path(suite.root))
+
+
+def _parts(root: Path) -> Iterator[SuitePart]:
+    return (_part(place, is_strict=_is_described(root)) for place in _places(root))
+
+
+def _part(place: _Place, *, is_strict: bool) -> SuitePart:
+    try:
+        return SuitePart(place.folder, _member(place, is_strict=is_strict))
+    except PitonError as error:
+        return SuitePart(place.folder, None, error)
+
+
+def _suite(root: Path, members: tuple[SuiteOperator, ...], left_out: dict[str, str] | None = None) -> Suite:
+    form = check_form(SuiteForm, read_yaml(root / "suite.yaml"), is_strict=True) if _is_described(root) else None
+    name, version = (form.name, form.version) if form else foreign_identity(root)
+    return Suite(
+        name=name,
+        version=version,
+        root=str(root),
+        is_foreign=not root.is_relative_to(SUITES_ROOT.resolve()),
+        memory_ceiling_bytes=int(form.memory_ceiling_gib * 2**30) if form else 0,
+        members=members,
+        left_out=left_out or {},
+    )
 
 
 def suite_names() -> tuple[str, ...]:
@@ -80,9 +128,8 @@ def _has_levels(folder: Path) -> bool:
     return any(folder.glob("level*/*/proto.yaml"))
 
 
-def _describe(root: Path) -> tuple[str, str]:
-    form = check_form(SuiteForm, read_yaml(root / "suite.yaml"), is_strict=True)
-    return form.name, form.version
+def _is_described(root: Path) -> bool:
+    return (root / "suite.yaml").is_file()
 
 
 def foreign_identity(root: Path) -> tuple[str, str]:

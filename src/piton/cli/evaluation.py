@@ -27,7 +27,7 @@ from piton.evaluate.failures import FOLDER as FAILURES
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
 from piton.evaluate.pipeline import check_request, evaluate
-from piton.evaluate.policy import Bounds, EvaluationRequest, PrecisionProfile
+from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest, PrecisionProfile
 from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
@@ -67,6 +67,7 @@ class EvaluationOptions:
     prints_json: bool
     is_resumed: bool
     overwrites: bool
+    hidden: HiddenRequest | None = None
 
 
 def run_evaluation(options: EvaluationOptions) -> int:
@@ -194,6 +195,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         trials=options.trials,
         precision_profile=_profile(options.profile),
         auto_sync=options.auto_sync,
+        hidden=options.hidden,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
         bounds=Bounds(host_deadline_s=options.host_deadline_s),
@@ -217,6 +219,15 @@ def timeline_request(cores: str) -> TimelineRequest:
     if len(blocks) > MOST_BLOCKS:
         raise UsageError("--trace-cores names too many blocks", expected=f"at most {MOST_BLOCKS}", found=str(len(blocks)), action="name fewer")
     return TimelineRequest(blocks=tuple(sorted(blocks)))
+
+
+def hidden_request(key_file: str, count: int, *, lists_failures: bool, reveals: bool) -> HiddenRequest | None:
+    """What is asked of hidden cases, or None. Raises UsageError for their options without a key."""
+    if not key_file:
+        if lists_failures or reveals:
+            raise UsageError("--list-failures and --reveal are about hidden cases", action="add --hidden-key-file")
+        return None
+    return HiddenRequest(key_file=key_file, count=count, detail="all" if reveals else "verdicts" if lists_failures else "counts")
 
 
 def _profile(name: str) -> PrecisionProfile:

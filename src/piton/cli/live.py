@@ -8,7 +8,18 @@ from rich.text import Text
 
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.evaluate.progress import CaseFinished, CaseStarted, Event, Interrupted, Notice, Planned, StageFinished, StageProgress, StageStarted
+from piton.evaluate.progress import (
+    CaseFinished,
+    CaseStarted,
+    Event,
+    HiddenCaseFinished,
+    Interrupted,
+    Notice,
+    Planned,
+    StageFinished,
+    StageProgress,
+    StageStarted,
+)
 from piton.report.rows import verdict_text
 
 _STAGES = {"target": "preparing target", "build": "building", "baseline": "building baseline of", "suite": "reading suite"}
@@ -53,6 +64,8 @@ class LiveView:
             self._progress.update(self._bar, description=" ".join(self._running.values()))
         elif isinstance(event, CaseFinished):
             self._show_case(event)
+        elif isinstance(event, HiddenCaseFinished):
+            self._progress.advance(self._bar)
         elif isinstance(event, Notice):
             self._say(event.message, "yellow")
         else:

@@ -31,7 +31,7 @@ TrustOption = Annotated[bool, typer.Option("--trust", help="Run the code of a su
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 
-suite_app = typer.Typer(no_args_is_help=True, help="Look into suites.")
+suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
 
 
@@ -60,6 +60,10 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",
+    hidden_count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
+    list_failures: Annotated[bool, typer.Option("--list-failures", help="Of hidden cases, say by id which ones failed, and how.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Of hidden cases, write everything into the report.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
 ) -> None:
@@ -68,7 +72,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     Filters narrow one after the other: --op and --level choose operators, --case chooses among their cases, --max-elements drops large ones of these, --fast
     takes three telling ones per operator of what is left. A report of part of a suite does not rank; --resume without the filters runs the rest.
     """
-    from piton.cli.evaluation import EvaluationOptions, run_evaluation
+    from piton.cli.evaluation import EvaluationOptions, hidden_request, run_evaluation
 
     options = EvaluationOptions(
         submission=submission,
@@ -96,6 +100,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         prints_json=as_json,
         is_resumed=resume,
         overwrites=overwrite,
+        hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
     )
     raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
 
@@ -228,6 +233,73 @@ def suite_init_command(folder: Annotated[str, typer.Argument(help="Folder to wri
     from piton.cli.suites import init_suite
 
     raise typer.Exit(_until_stopped(lambda: init_suite(folder)))
+
+
+@suite_app.command("lint")
+def suite_lint_command(  # noqa: PLR0913 - one parameter per option of the command
+    suite: Annotated[str, typer.Argument(help="A suite by name or folder.", autocompletion=complete_suite)] = "piton",
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
+    structural: Annotated[bool, typer.Option("--structural", help="Run no golden: only what can be seen in the files.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Run the goldens of all cases, whatever their size; goes on where it was stopped.")] = False,
+    max_elements: Annotated[int | None, typer.Option(min=1, help="Run goldens of cases up to this size (4,000,000).")] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases at the same time.")] = 1,
+    cases: Annotated[str, typer.Option(help="Check this table of cases instead of the operator's own; needs --op.")] = "",
+    hidden_key_file: Annotated[str, typer.Option(help="Check the hidden cases of this key instead of the public ones.")] = "",
+    count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
+    checks: Annotated[bool, typer.Option("--checks", help="List the checks with their rules, and do nothing else.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Show every violation, not the first of each check.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Check a suite against the rules of the dataset: files, cases, and the numbers of its goldens. Exit status 1 when something is an error."""
+    from piton.cli.curation import LintOptions, lint_suite, list_checks
+
+    if checks:
+        raise typer.Exit(list_checks(as_json=as_json))
+    options = LintOptions(
+        suite=suite,
+        operators=tuple(op or ()),
+        is_structural=structural,
+        is_full=full,
+        max_elements=max_elements,
+        is_trusted=trust,
+        jobs=jobs,
+        cases=cases,
+        key_file=hidden_key_file,
+        count=count,
+        shows_all=show_all,
+        prints_json=as_json,
+    )
+    raise typer.Exit(_until_stopped(lambda: lint_suite(options)))
+
+
+@suite_app.command("generate")
+def suite_generate_command(
+    op: Annotated[str, typer.Option(help="Operator to draw cases of; it needs a rules.yaml.", autocompletion=complete_operator)],
+    suite: Annotated[str, typer.Option(help="A suite by name or folder.", autocompletion=complete_suite)] = "piton",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw; recorded beside the table.")] = 0,
+    count: Annotated[int, typer.Option(min=1, max=2000, help="Number of cases; the rules of the dataset are kept twenty by twenty.")] = 20,
+    out: Annotated[str, typer.Option(help="File to write; by default standard output.")] = "",
+) -> None:
+    """Draw an operator's public cases from its rules and a seed: the same seed gives the same cases."""
+    from piton.cli.curation import GenerateOptions, generate_suite_cases
+
+    raise typer.Exit(_until_stopped(lambda: generate_suite_cases(GenerateOptions(suite, op, seed, count, out))))
+
+
+@suite_app.command("hidden")
+def suite_hidden_command(
+    key_file: Annotated[str, typer.Option(help="File with the secret key: at least 32 bytes, readable by you alone.")],
+    suite: Annotated[str, typer.Option(help="A suite by name or folder.", autocompletion=complete_suite)] = "piton",
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
+    count: Annotated[int, typer.Option(min=1, max=2000, help="Cases per operator.")] = 80,
+    out: Annotated[str, typer.Option(help="Folder to write the cases to, in clear; by default they are not written.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Draw the hidden cases of a secret key and say what they are named; nothing of them is shown or written unless asked."""
+    from piton.cli.curation import HiddenOptions, draw_hidden_cases
+
+    raise typer.Exit(_until_stopped(lambda: draw_hidden_cases(HiddenOptions(suite, tuple(op or ()), key_file, count, out, as_json))))
 
 
 @app.command("hap")

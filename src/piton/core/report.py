@@ -90,6 +90,8 @@ class CaseResult(Frozen):
     launches: tuple[LaunchRecord, ...] = ()
     copies: CopyLog = CopyLog()
     findings: tuple[Finding, ...] = ()
+    is_sealed: bool = False
+    """True for a hidden case whose details are withheld: it has its verdict and HAP, and is never scored again."""
     wall_s: float = 0.0
     """Wall-clock seconds the harness spent; not part of the canonical result."""
 
@@ -105,6 +107,17 @@ class OperatorResult(Frozen):
     cases: tuple[CaseResult, ...]
     score: float | None
     """None when a case is void."""
+
+
+class HiddenSet(Frozen):
+    """Which hidden cases a report is about; never the key."""
+
+    key_id: str
+    """Name of the key that they were drawn from."""
+    count: int
+    """Cases per operator."""
+    detail: Literal["counts", "verdicts", "all"]
+    """What is said of each case: its result under a new number, its result under its id, everything."""
 
 
 class Environment(Frozen):
@@ -140,6 +153,8 @@ class Report(Frozen):
     """Figures of the hardware file that renderings use; None in files from before they were kept."""
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
+    hidden: HiddenSet | None = None
+    """Set when the cases are hidden ones; `suite_digest` then covers them."""
     seed: int
     trials: int = Field(default=1, ge=1, le=2)
     """Trials that every case had to pass; the second has a fresh seed and shifted inputs."""
@@ -165,12 +180,12 @@ class Report(Frozen):
         assert isinstance(operators, (list, tuple))
         for case in (case for item in operators for case in item["cases"]):
             case.pop("wall_s")
-            _drop_absent(case, second_checks=())
+            _drop_absent(case, second_checks=(), is_sealed=False)
             for launch in case["launches"]:
                 _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
             for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
                 _drop_absent(anchor, work=None)
-        _drop_absent(data, trials=1, chip=None)
+        _drop_absent(data, trials=1, chip=None, hidden=None)
         return data
 
     def canonical_digest(self) -> str:

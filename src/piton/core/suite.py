@@ -27,6 +27,10 @@ class Suite(Frozen):
     """Folder the suite was read from."""
     is_foreign: bool = False
     """True when golden.py comes from outside Piton and has to be trusted by name (D1)."""
+    memory_ceiling_bytes: int = 0
+    """Most memory that the golden run of one case may be estimated to need; 0 where the suite states none."""
+    hidden: str = ""
+    """Name of the hidden set (id of its key and number of cases) when the cases are hidden ones, else empty."""
     members: tuple[SuiteOperator, ...]
     left_out: dict[str, str] = Field(default_factory=dict)
     """Operators of the folder that are not among the members, with the reason."""
@@ -38,4 +42,4 @@ class Suite(Frozen):
     def digest(self) -> str:
         """Identity of signatures, cases and goldens; the folder it lies in does not count."""
         content = [(item.operator.model_dump(mode="python", exclude={"golden_path"}), [case.digest() for case in item.cases]) for item in self.members]
-        return digest([self.name, self.version, content])
+        return digest([self.name, self.version, content, *([self.hidden] if self.hidden else [])])

@@ -175,7 +175,7 @@ class GoldenService:
 
     def _key(self, request: GoldenRequest) -> str:
         operator = request.operator.model_dump(mode="python", exclude={"golden_path"})
-        return digest([_generator(), operator, request.case.digest(), request.suite_version, request.seed, request.shift, request.precision])
+        return digest([generator_parts(), operator, request.case.digest(), request.suite_version, request.seed, request.shift, request.precision])
 
     def _entry(self, request: GoldenRequest) -> Entry:
         key = self._key(request)
@@ -210,7 +210,7 @@ class GoldenService:
 
 
 @cache
-def _generator() -> tuple[str, ...]:
+def generator_parts() -> tuple[str, ...]:
     """Everything that turns a case into bytes: our code by content, so that a change of it without a new version finds no old goldens, and libraries."""
     own = [digest_bytes(path.read_bytes()) for path in sorted(Path(piton.numerics.__file__).parent.glob("*.py"))]
     return (piton.__version__, *own, *(version(name) for name in ("numpy", "ml-dtypes", "torch")))

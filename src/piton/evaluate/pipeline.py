@@ -8,19 +8,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import piton
 from piton.catalog import load_metadata, read_submission
 from piton.catalog.hardware import flat_table, load_hardware
 from piton.core.canonical import digest
-from piton.core.errors import TargetUnavailableError
+from piton.core.errors import TargetUnavailableError, UsageError
 from piton.core.execution import Build
 from piton.core.protocols import Runner, Target
 from piton.core.report import CaseResult, Report
 from piton.core.submission import Submission
 from piton.core.suite import Suite
+from piton.curate.hidden import hidden_suite, read_key, require_cases
 from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, score_profile, submission_name
 from piton.evaluate.baselines import FOLDER, SimulatedBaselines
@@ -33,10 +34,23 @@ from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
-from piton.evaluate.policy import Bounds, EvaluationRequest
-from piton.evaluate.progress import CaseFinished, Events, Interrupted, Planned, StageFinished, StageProgress, StageStarted, ignore, one_at_a_time
+from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest
+from piton.evaluate.progress import (
+    CaseFinished,
+    Events,
+    HiddenCaseFinished,
+    Interrupted,
+    Notice,
+    Planned,
+    StageFinished,
+    StageProgress,
+    StageStarted,
+    ignore,
+    one_at_a_time,
+)
 from piton.evaluate.schedule import run_in_lanes
-from piton.evaluate.selection import select
+from piton.evaluate.seal import seal_case, seal_report
+from piton.evaluate.selection import Selection, select
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
@@ -69,6 +83,7 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
     subject = load(request, target, events)
     check_target(target)
+    warn_about_key(request, place.events)
     with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
         prepare_target(place)
         builds = build_all(place, subject)
@@ -77,7 +92,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         place.events(announce(subject, tasks, finished))
         finished |= run_tasks(place, subject, journal, tasks, extras)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
-    return assemble_report(subject, builds, finished, environment)
+    report = assemble_report(subject, builds, finished, environment)
+    return report if request.hidden is None else seal_report(report, request.hidden, subject.suite.hidden.partition("/")[0])
 
 
 def open_target(request: EvaluationRequest, events: Events) -> Target:
@@ -112,10 +128,38 @@ def load(request: EvaluationRequest, target: Target, events: Events = ignore) ->
     """Read suite and submission. Of either nothing has run when this returns, but tasks of a trusted foreign suite that had to be described."""
     suite = open_suite(suite_request(request), lambda text: events(StageProgress(stage="suite", message=text)))
     check_trust(suite, is_trusted=request.is_trusted)
+    if request.hidden is not None:
+        suite = with_hidden_cases(suite, request)
     selection = select(suite, request)
+    if request.hidden is not None:
+        require_cases(selection.members)
+        selection = without_names(selection, request.hidden)
     check_types(selection, target.name, target.hardware)
     submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
+
+
+def with_hidden_cases(suite: Suite, request: EvaluationRequest) -> Suite:
+    """The suite with the hidden cases of the request's key. Raises UsageError for a key that is none, and for extras that would write cases down."""
+    assert request.hidden is not None
+    if request.hidden.detail != "all" and (request.keeps_failures or request.timelines is not None):
+        name = "--keep-failures" if request.keeps_failures else "--trace"
+        raise UsageError(f"{name} would write hidden cases down", action="add --reveal if that is wanted, or leave it out")
+    return hidden_suite(suite, read_key(Path(request.hidden.key_file).expanduser()), request.hidden.count)
+
+
+def without_names(selection: Selection, hidden: HiddenRequest) -> Selection:
+    """The selection whose remarks for the report do not name single cases, unless these are revealed."""
+    if hidden.detail == "all" or not selection.remarks:
+        return selection
+    return replace(selection, remarks=("partial: filters left out operators or hidden cases; such a report does not rank",))
+
+
+def warn_about_key(request: EvaluationRequest, events: Events) -> None:
+    """Say so when the key file is open to others."""
+    warning = read_key(Path(request.hidden.key_file).expanduser()).warning if request.hidden else ""
+    if warning:
+        events(Notice(f"warning: {warning}"))
 
 
 def check_request(request: EvaluationRequest) -> None:
@@ -227,9 +271,13 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
 def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
+    hidden = subject.request.hidden
+    is_sealed, is_silent = hidden is not None and hidden.detail != "all", hidden is not None and hidden.detail == "counts"
+
     def keep(task: CaseTask, result: CaseResult) -> None:
-        journal.append(task.key, result)
-        place.events(CaseFinished(result))
+        kept = seal_case(result) if is_sealed else result
+        journal.append(task.key, kept)
+        place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
 
     with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
         shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
@@ -245,7 +293,7 @@ def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask]) -> 
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))
-    store = TensorStore(cache / "golden", _golden_cap_bytes(cache, request.bounds))
+    store = TensorStore(cache / "golden", 0 if request.hidden else _golden_cap_bytes(cache, request.bounds))  # hidden values never reach the disk
     settings = GoldenSettings(suite.version, request.seed, (suite.root,), request.bounds.golden_deadline_s)
     ahead = [(task.operator, task.case) for task in tasks]
     baselines = _baselines(place, suite, ValueStore(cache / "baselines"))

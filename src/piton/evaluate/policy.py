@@ -39,6 +39,17 @@ class Bounds(Frozen):
     """Least free disk space for builds; `piton doctor` asks for the same."""
 
 
+class HiddenRequest(Frozen):
+    """Evaluate hidden cases instead of the public ones."""
+
+    key_file: str
+    """File with the secret key that they are drawn from."""
+    count: int = Field(default=80, ge=1, le=2000)
+    """Cases per operator."""
+    detail: Literal["counts", "verdicts", "all"] = "counts"
+    """What the report says of each case (`evaluate.seal`)."""
+
+
 class EvaluationRequest(Frozen):
     """One evaluation: which submission, on what, how."""
 
@@ -69,6 +80,8 @@ class EvaluationRequest(Frozen):
     """Write a reproducer of every failed case to the run folder (`evaluate.failures`)."""
     timelines: TimelineRequest | None = None
     """Write timelines of the launches of every case to the run folder (`evaluate.traces`); no result depends on it."""
+    hidden: HiddenRequest | None = None
+    """Hidden cases instead of the public ones; None for these."""
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""
@@ -87,4 +100,5 @@ class EvaluationRequest(Frozen):
         """Digest of the options that can change a result; jobs, folders and filters cannot."""
         bounds = self.bounds
         budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget])
+        hidden = [self.hidden.detail] if self.hidden else []  # key and count are part of the suite's digest
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden])

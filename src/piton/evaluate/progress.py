@@ -68,6 +68,13 @@ class CaseFinished:
 
 
 @dataclass(frozen=True)
+class HiddenCaseFinished:
+    """A hidden case is in the journal; which one, and how it went, is not said."""
+
+    operator: str
+
+
+@dataclass(frozen=True)
 class Notice:
     """Something that the user should know and that changes no result."""
 
@@ -81,7 +88,7 @@ class Interrupted:
     remaining: int
 
 
-Event = Planned | StageStarted | StageProgress | StageFinished | CaseStarted | CaseFinished | Notice | Interrupted
+Event = Planned | StageStarted | StageProgress | StageFinished | CaseStarted | CaseFinished | HiddenCaseFinished | Notice | Interrupted
 Events = Callable[[Event], None]
 
 

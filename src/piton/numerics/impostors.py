@@ -18,6 +18,9 @@ from piton.numerics.judge import Profile
 from piton.numerics.tensors import GoldenOutput
 from piton.numerics.thresholds import Tolerance
 
+NAMES = ("zeros", "constant", "mean", "input_copy", "first_row_only", "lower_precision", "stale")
+"""All impostors; which of them exist depends on the output."""
+
 _LOWER: Mapping[DType, DType] = {
     DType.FLOAT64: DType.FLOAT32,
     DType.FLOAT32: DType.BFLOAT16,

@@ -38,6 +38,8 @@ def is_finished(case: CaseResult) -> bool:
 
 def score_case(case: CaseResult) -> CaseResult:
     """The case with its HAP and the findings that scoring makes; a case that did not pass has neither."""
+    if case.is_sealed:
+        return case  # its times are withheld; it was scored before it was sealed
     kept = tuple(finding for finding in case.findings if finding.kind not in SCORING_FINDINGS)
     if case.void or case.outcome.verdict is not Verdict.PASSED:
         return case.model_copy(update={"hap": None, "findings": kept})

@@ -1,0 +1,77 @@
+"""golden.py looked at without running it: its functions with their arguments, and seeds that are written down in it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+from piton.catalog.source import read_text
+from piton.core.errors import FormatError
+
+NO_DEFAULT = object()
+"""Default of an argument that has none."""
+UNREADABLE = object()
+"""Default that is not a plain value."""
+_SEEDERS = frozenset({"manual_seed", "seed", "default_rng", "RandomState", "Random"})
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """One function of the module."""
+
+    name: str
+    line: int
+    arguments: tuple[str, ...]
+    defaults: tuple[object, ...]
+    """Parallel to `arguments`: the value, NO_DEFAULT or UNREADABLE."""
+    takes_any: bool
+    """True with **kwargs."""
+
+
+@dataclass(frozen=True)
+class GoldenSource:
+    """What a golden.py says about itself."""
+
+    functions: tuple[FunctionSource, ...]
+    fixed_seeds: tuple[int, ...]
+    """Lines of calls such as `manual_seed(42)` whose seed is a number in the source."""
+
+    def function(self, name: str) -> FunctionSource | None:
+        """The function `name` at the top level, or None; of several the last, which is the one Python keeps."""
+        return next((item for item in reversed(self.functions) if item.name == name), None)
+
+
+def read_golden_source(path: Path) -> GoldenSource:
+    """The functions in `path`. Raises FormatError with the line for a file that is not Python."""
+    text = read_text(path)
+    try:
+        tree = ast.parse(text, str(path))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None) or 0
+        raise FormatError("golden.py is not Python", found=str(error), where=f"{path}:{line}", action="correct the file") from None
+    functions = tuple(_function(node) for node in tree.body if isinstance(node, ast.FunctionDef))
+    return GoldenSource(functions, tuple(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_fixed_seed(node)))
+
+
+def _function(node: ast.FunctionDef) -> FunctionSource:
+    parts = node.args
+    positional = [*parts.posonlyargs, *parts.args]
+    given: list[ast.expr | None] = [*([None] * (len(positional) - len(parts.defaults))), *parts.defaults, *parts.kw_defaults]
+    names = tuple(item.arg for item in (*positional, *parts.kwonlyargs))
+    return FunctionSource(node.name, node.lineno, names, tuple(_default(item) for item in given), parts.kwarg is not None)
+
+
+def _default(node: ast.expr | None) -> object:
+    if node is None:
+        return NO_DEFAULT
+    try:
+        value: object = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return UNREADABLE
+    return value
+
+
+def _is_fixed_seed(node: ast.Call) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    return name in _SEEDERS and len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int)

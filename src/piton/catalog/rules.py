@@ -1,0 +1,327 @@
+"""rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
+
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
+attributes; in `require` also `low`, `high` (range of the leading input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first
+input), and `size_of_dim` for an attribute `dim` that is an axis.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from piton.catalog.expression import Expression, ExpressionError, parse_expression
+from piton.catalog.source import Form, Loc, Located, check_form, read_yaml
+from piton.catalog.values import to_attr_value, to_dtype
+from piton.core.canonical import digest
+from piton.core.dtype import DType
+from piton.core.operator import AttrSpec, AttrValue, Frozen, Operator, TensorSpec
+
+FILE = "rules.yaml"
+BATCH = "..."
+"""Stands for any number of leading axes, the same ones in every input that has it."""
+FAMILIES = (
+    "symmetric-small",
+    "symmetric-medium",
+    "symmetric-large",
+    "asymmetric-small",
+    "asymmetric-medium",
+    "asymmetric-large",
+    "dtype-boundary",
+    "special-inf",
+    "special-nan",
+    "special-zero",
+)
+"""Families of value ranges (paper, table 3)."""
+INVARIANTS = ("distinct", "unit_circle", "sums_to", "monotone", "ordered_boxes", "within", "positive")
+"""What structured inputs promise (facts of the dataset rules); `curate.invariants` checks them."""
+MOST_ELEMENTS = 300_000_000
+"""Of a case (paper, section 2.3)."""
+SIZE_OF = "size_of_"
+"""Before the name of an attribute that is an axis: the size of that axis."""
+_AXIS = re.compile(r"[A-Za-z]\w*")
+_GIVEN = frozenset({"low", "high", "largest", "bits", "rank"})
+
+
+class AxisRule(Form):
+    """Sizes of a named axis: one of `choices`, or free between `low` and `high`."""
+
+    choices: tuple[int, ...] = ()
+    low: int = Field(default=1, ge=1)
+    high: int = Field(default=1 << 28, ge=1)
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> AxisRule:
+        if self.low > self.high or any(size < 1 for size in self.choices):
+            raise ValueError("sizes of at least 1, the smaller end first")
+        return self
+
+
+class LayoutForm(Form):
+    """Shapes of all inputs that belong together; an input that is left out is not given (optional ones only)."""
+
+    shapes: dict[str, tuple[str | int, ...]]
+    ranks: tuple[int, int] | None = None
+    """Least and most axes of the first input, where `...` lets them vary."""
+
+
+class AttributeRule(Form):
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, or a formula."""
+
+    choices: tuple[Any, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    scale: Literal["linear", "log"] = "linear"
+    axis_of: str = ""
+    value: str = ""
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> AttributeRule:
+        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value))
+        if sum(kinds) != 1:
+            raise ValueError("exactly one of choices, low with high, axis_of, value")
+        if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
+            raise ValueError("the smaller end first, and above 0 on a log scale")
+        return self
+
+
+class DegenerateRule(Form):
+    """Impostors that cases of a range family cannot reject."""
+
+    family: Literal[FAMILIES]  # type: ignore[valid-type]  # the names are data
+    impostors: tuple[str, ...]
+    dtypes: tuple[str, ...] = ()
+    """Only for these dtypes of the leading input; empty for all."""
+    reason: str
+
+
+class InvariantForm(Form):
+    """One promise of a structured input."""
+
+    kind: Literal[INVARIANTS]  # type: ignore[valid-type]  # the names are data
+    inputs: tuple[str, ...]
+    axis: str = ""
+    """`distinct`: attribute or number of the axis; empty for the flattened input."""
+    to: str = ""
+    """`sums_to`, `monotone`: formula of the sum, of the last value."""
+    low: str = ""
+    high: str = ""
+    """`within`: formulas of both ends."""
+    when: str = ""
+    """Formula; the promise holds only where it is true."""
+
+
+class RulesForm(Form):
+    """The `rules` mapping."""
+
+    lead: str = ""
+    """Input whose value range the taxonomy draws; by default the first."""
+    dtypes: tuple[tuple[str, ...] | str, ...] = ()
+    axes: dict[str, AxisRule] = Field(default_factory=dict)
+    layouts: tuple[LayoutForm, ...] = Field(min_length=1)
+    attributes: dict[str, AttributeRule] = Field(default_factory=dict)
+    limits: dict[str, float] = Field(default_factory=dict)
+    """Where the operator's supported range ends before the dtype does: end of the family dtype-boundary by dtype of the leading input."""
+    families: tuple[str, ...] = FAMILIES
+    values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
+    """Ranges of the other inputs, each end a number or a formula."""
+    require: tuple[str, ...] = ()
+    list_length: tuple[int, int] = (2, 5)
+    """Least and most tensors of a list input."""
+    largest_elements: int = Field(default=100_000_000, ge=1_000_000, le=MOST_ELEMENTS)
+    degenerate: tuple[DegenerateRule, ...] = ()
+    invariants: tuple[InvariantForm, ...] = ()
+
+
+class Layout(Frozen):
+    """One way to shape the inputs, axis by axis; `BATCH` may stand at the front."""
+
+    shapes: tuple[tuple[str, tuple[str, ...]], ...]
+    """Input name and its axes, as formulas."""
+    ranks: tuple[int, int]
+
+    @property
+    def has_batch(self) -> bool:
+        """True when the first input begins with `...`."""
+        return self.shapes[0][1][:1] == (BATCH,)
+
+
+class CaseRules(Frozen):
+    """What rules.yaml says, checked against the operator."""
+
+    model_config = {**Frozen.model_config, "arbitrary_types_allowed": True}
+
+    lead: str
+    dtypes: tuple[tuple[DType, ...], ...]
+    """Combinations, one dtype per input."""
+    axes: dict[str, AxisRule]
+    layouts: tuple[Layout, ...]
+    attributes: dict[str, AttributeRule]
+    limits: dict[DType, float]
+    families: tuple[str, ...]
+    values: dict[str, tuple[tuple[Expression, Expression], ...]]
+    require: tuple[Expression, ...]
+    list_length: tuple[int, int]
+    largest_elements: int
+    degenerate: tuple[DegenerateRule, ...]
+    invariants: tuple[InvariantForm, ...]
+    digest: str
+    """Of everything above: the rules are part of what a generated set is named by."""
+
+
+_ROOT: Loc = ("rules",)
+
+
+def read_rules(folder: Path, operator: Operator) -> CaseRules | None:
+    """The rules in `folder`, or None when there are none. Raises FormatError with file and line."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    located = read_yaml(path)
+    if not isinstance(located.data, dict) or list(located.data) != ["rules"]:
+        located.refuse("no rules here", expected="a mapping with the key `rules` and no other", found=located.data)
+    form = check_form(RulesForm, located, _ROOT, is_strict=True)
+    return _Reader(located, operator, form).read()
+
+
+class _Reader:
+    """One file on its way to CaseRules."""
+
+    def __init__(self, located: Located, operator: Operator, form: RulesForm) -> None:
+        self._located, self._operator, self._form = located, operator, form
+        self._inputs = {spec.name: spec for spec in operator.inputs}
+
+    def read(self) -> CaseRules:
+        form = self._form
+        self._check_names()
+        layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
+        sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
+        known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
+        self._check_attributes(known)
+        return CaseRules(
+            lead=form.lead or self._operator.inputs[0].name,
+            dtypes=self._dtypes(),
+            axes=form.axes,
+            layouts=layouts,
+            attributes=form.attributes,
+            limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
+            families=form.families,
+            values={name: self._values(name, pairs, known) for name, pairs in form.values.items()},
+            require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
+            list_length=form.list_length,
+            largest_elements=form.largest_elements,
+            degenerate=form.degenerate,
+            invariants=form.invariants,
+            digest=digest(form),
+        )
+
+    def _refuse_unknown(self, name: str, known: object, loc: Loc, what: str) -> None:
+        if name not in known:  # type: ignore[operator]  # any container of names
+            self._located.refuse(f"unknown {what} {name!r}", (*_ROOT, *loc), expected=", ".join(map(str, known)), found=name)  # type: ignore[call-overload]
+
+    def _check_names(self) -> None:
+        for name in filter(None, (self._form.lead, *self._form.values, *(item for rule in self._form.invariants for item in rule.inputs))):
+            self._refuse_unknown(name, list(self._inputs), ("values",), "input")
+        for index, family in enumerate(self._form.families):
+            self._refuse_unknown(family, FAMILIES, ("families", index), "family")
+        for index, rule in enumerate(self._form.degenerate):
+            for name in rule.dtypes:
+                self._dtype(name, ("degenerate", index))
+
+    def _layout(self, index: int, form: LayoutForm) -> Layout:
+        loc: Loc = ("layouts", index)
+        for name in form.shapes:
+            self._refuse_unknown(name, list(self._inputs), (*loc, "shapes"), "input")
+        for spec in self._operator.inputs:
+            if spec.name not in form.shapes and not spec.is_optional:
+                self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
+        shapes = tuple((spec.name, self._shape(spec, form, loc)) for spec in self._operator.inputs if spec.name in form.shapes)
+        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc))
+
+    def _shape(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> tuple[str, ...]:
+        axes = tuple(str(axis) for axis in form.shapes[spec.name])
+        if BATCH in axes[1:]:
+            self._located.refuse(f"`...` of {spec.name} is not at the front", (*_ROOT, *loc), expected="[..., N]", found=axes)
+        for axis in axes:
+            if axis != BATCH:
+                self._expression(axis, (*loc, "shapes", spec.name))
+        return axes
+
+    def _ranks(self, first: tuple[str, ...], form: LayoutForm, loc: Loc) -> tuple[int, int]:
+        fixed = len(first) - (BATCH in first)
+        if BATCH not in first:
+            return fixed, fixed
+        low, high = form.ranks or (max(1, fixed), 5)
+        if not max(1, fixed) <= low <= high <= 8:
+            self._located.refuse("ranks out of range", (*_ROOT, *loc, "ranks"), expected=f"{max(1, fixed)} to at most 8", found=[low, high])
+        return low, high
+
+    def _axes(self, layouts: tuple[Layout, ...]) -> frozenset[str]:
+        used = {name for layout in layouts for _, axes in layout.shapes for axis in axes if axis != BATCH for name in parse_expression(axis).names}
+        for name in self._form.axes:
+            self._refuse_unknown(name, sorted(used), ("axes", name), "axis")
+        return frozenset(used)
+
+    def _check_attributes(self, known: frozenset[str]) -> None:
+        specs = {spec.name: spec for spec in self._operator.attributes}
+        for name, rule in self._form.attributes.items():
+            loc: Loc = ("attributes", name)
+            self._refuse_unknown(name, list(specs), loc, "attribute")
+            if rule.axis_of:
+                self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
+            if rule.value:
+                self._expression(rule.value, loc, known)
+            for value in rule.choices:
+                self._attribute(specs[name], value, loc)
+        for name, spec in specs.items():
+            if name not in self._form.attributes and spec.is_required and spec.default is None:
+                self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
+
+    def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
+        try:
+            return to_attr_value(spec.type, value)
+        except ValueError as error:
+            self._located.refuse(f"attribute {spec.name!r}: {error}", (*_ROOT, *loc), expected=spec.type, found=value)
+
+    def _dtypes(self) -> tuple[tuple[DType, ...], ...]:
+        """The listed combinations, by default one for each dtype of the first input."""
+        lines = self._form.dtypes or tuple(item.value for item in self._operator.inputs[0].dtypes)
+        return tuple(self._combination(index, self._for_all(line, index) if isinstance(line, str) else line) for index, line in enumerate(lines))
+
+    def _for_all(self, name: str, index: int) -> tuple[str, ...]:
+        """One dtype for all inputs; an input that does not have it (indices beside floats) takes its first."""
+        dtype = self._dtype(name, ("dtypes", index))
+        rest = (dtype.value if dtype in spec.dtypes else spec.dtypes[0].value for spec in self._operator.inputs[1:])
+        return (dtype.value, *rest)
+
+    def _combination(self, index: int, names: tuple[str, ...]) -> tuple[DType, ...]:
+        loc: Loc = ("dtypes", index)
+        if len(names) != len(self._operator.inputs):
+            self._located.refuse("number of dtypes", (*_ROOT, *loc), expected=f"one, or {len(self._operator.inputs)}", found=names)
+        made = tuple(self._dtype(name, loc) for name in names)
+        for spec, dtype in zip(self._operator.inputs, made, strict=True):
+            self._refuse_unknown(dtype.value, [item.value for item in spec.dtypes], loc, f"dtype of {spec.name}")
+        return made
+
+    def _dtype(self, name: str, loc: Loc) -> DType:
+        try:
+            return to_dtype(name)
+        except ValueError:
+            self._located.refuse("unknown element type", (*_ROOT, *loc), expected=", ".join(item.value for item in DType), found=name)
+
+    def _values(self, name: str, pairs: tuple[tuple[str | float, str | float], ...], known: frozenset[str]) -> tuple[tuple[Expression, Expression], ...]:
+        loc: Loc = ("values", name)
+        return tuple((self._expression(low, loc, known), self._expression(high, loc, known)) for low, high in pairs)
+
+    def _expression(self, text: str | float, loc: Loc, known: frozenset[str] | None = None) -> Expression:
+        try:
+            made = parse_expression(text)
+        except ExpressionError as error:
+            self._located.refuse(str(error), (*_ROOT, *loc), expected="a formula such as 2 * H", found=text)
+        unknown = sorted(made.names - known) if known is not None else [name for name in made.names if not _AXIS.fullmatch(name)]
+        if unknown:
+            self._located.refuse(f"unknown name {unknown[0]!r} in a formula", (*_ROOT, *loc), expected=", ".join(sorted(known or ())), found=text)
+        return made

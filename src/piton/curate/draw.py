@@ -1,0 +1,208 @@
+"""Drawing cases of an operator under the dataset rules: a plan of slots (size, family of values, alignment, dtypes, rank), and one case per slot.
+
+A draw that breaks a rule (a condition of the operator, an element count, value range or set of attributes that another case has) is thrown away and tried
+again from a stream of its own, so that the result depends on the key, the operator and the slot, not on what was tried before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from piton.catalog.expression import ExpressionError, Number, parse_expression
+from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.values import to_attr_value
+from piton.core.case import Case, CaseInput, SizeClass, size_class
+from piton.core.dtype import DType
+from piton.core.errors import UsageError
+from piton.core.operator import AttrSpec, AttrValue, Operator
+from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
+from piton.curate.plan import Slot
+from piton.curate.ranges import Range, draw_other, draw_range, largest_of, rounded
+from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_sizes, numbers, shapes_of
+from piton.curate.stream import Stream
+
+ATTEMPTS = 300
+_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15, 45, 90, 180
+"""Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
+_ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
+"""Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
+_RANGE = frozenset({"low", "high"})
+"""Names that mean nothing for a range of special values."""
+_LARGE_SPREAD = 1.09
+"""Large cases stay within this factor of their least size: they cost most of the time of a set."""
+_SEEDS = 1 << 53
+"""Seeds of hidden cases: whole numbers that every JSON reader keeps exactly."""
+
+
+@dataclass
+class Taken:
+    """What cases of the set already use, and what is not to be used again."""
+
+    elements: set[int] = field(default_factory=set)
+    ranges: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+
+    def add(self, case: Case) -> None:
+        """Take what `case` uses."""
+        self.elements.add(case.elements)
+        self.ranges.add(range_key(case))
+        self.attributes.add(attribute_key(case))
+
+    def clashes(self, operator: Operator, case: Case) -> bool:
+        """True when `case` would repeat something."""
+        repeats = has_many_attribute_values(operator) and attribute_key(case) in self.attributes
+        return repeats or case.elements in self.elements or range_key(case) in self.ranges
+
+
+def draw_set(operator: Operator, rules: CaseRules, slots: Sequence[Slot], key: bytes, taken: Taken) -> tuple[Case, ...]:
+    """One case per slot. Raises UsageError when the rules leave none for a slot."""
+    made: list[Case] = []
+    for slot in slots:
+        case = _draw_slot(operator, rules, slot, key, taken)
+        taken.add(case)
+        made.append(case)
+    return tuple(made)
+
+
+def _draw_slot(operator: Operator, rules: CaseRules, slot: Slot, key: bytes, taken: Taken) -> Case:
+    for attempt in range(ATTEMPTS):
+        case = _Draw(operator, rules, slot, Stream(key, operator.name, slot.case_id, attempt), attempt).case()
+        if case is not None and not taken.clashes(operator, case):
+            return case
+    raise UsageError(
+        f"the rules of {operator.name} leave no case for slot {slot.case_id}",
+        expected=f"{slot.size.value}, {slot.family}, {'aligned' if slot.is_aligned else 'non-aligned'}, {slot.dtypes[0].value}",
+        found=f"{ATTEMPTS} draws that break a rule or repeat another case",
+        action="widen axes, attributes or require in rules.yaml, or leave the family out under families",
+    )
+
+
+class _Draw:
+    """One attempt at one slot."""
+
+    def __init__(self, operator: Operator, rules: CaseRules, slot: Slot, stream: Stream, attempt: int) -> None:
+        self._operator, self._rules, self._slot, self._stream = operator, rules, slot, stream
+        self._dtypes = slot.dtypes if attempt < _FREE_DTYPE_FROM or slot.is_edge else stream.choice(rules.dtypes)
+        self._has_free_rank = attempt >= _FREE_RANK_FROM
+        self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
+        self._family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
+
+    def case(self) -> Case | None:
+        """The case, or None when it breaks a rule."""
+        try:
+            return self._case()
+        except ExpressionError:  # a formula without a value under these sizes: not a case of this operator
+            return None
+
+    def _case(self) -> Case | None:
+        layout, rank = self._layout()
+        elements = self._wanted()
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
+        length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
+        sizes: list[Sizes] = []
+        for _ in range(length):
+            drawn = draw_sizes(layout, self._rules, replace(wish, elements=elements // length), self._stream, self._shared(layout, sizes))
+            if drawn is None:
+                return None
+            sizes.append({name: drawn[name] for name in axis_names(layout, rank)})
+        return self._checked(self._make(layout, sizes))
+
+    def _shared(self, layout: Layout, sizes: list[Sizes]) -> Sizes:
+        """Axes that further tensors of a list have in common with the first: those that inputs outside of lists have too."""
+        lists = {spec.name for spec in self._operator.inputs if spec.is_list}
+        single = [axis for name, axes in layout.shapes if name not in lists for axis in axes]
+        kept = {item for axis in single if axis != BATCH for item in parse_expression(axis).names}
+        return {name: size for name, size in sizes[0].items() if name in kept or (name.startswith(BATCH) and BATCH in single)} if sizes else {}
+
+    def _layout(self) -> tuple[Layout, int]:
+        layout = self._rules.layouts[self._slot.layout]
+        low, high = layout.ranks
+        if self._has_free_rank:
+            layout = self._stream.choice(self._rules.layouts)
+            return layout, self._stream.between(*layout.ranks)
+        return layout, min(max(self._slot.rank, low), high)
+
+    def _wanted(self) -> int:
+        low, high = _ELEMENTS[self._slot.size]
+        if self._slot.size is SizeClass.LARGE:
+            high = min(self._rules.largest_elements, int(low * _LARGE_SPREAD))
+            return min(high, round(self._stream.uniform(min(low, high * 0.95), high)))
+        return round(self._stream.log_uniform(low, high))
+
+    def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
+        """The case of these sizes; also keeps the names that `require` may use."""
+        shapes = [shapes_of(layout, item) for item in sizes]
+        attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
+        attributes = {name: value for name, value in attributes.items() if value is not None}
+        names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
+        lead = self._dtypes[[spec.name for spec in self._operator.inputs].index(self._rules.lead)]
+        span = draw_range(self._family, lead, self._rules, self._stream)
+        inputs = self._inputs(shapes, span, names)
+        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "bits": lead.bits}
+        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
+        return Case(
+            operator=self._operator.name,
+            id=self._slot.case_id,
+            inputs=inputs,
+            attributes=attributes,
+            omitted=tuple(spec.name for spec in self._operator.inputs if spec.name not in shapes[0]),
+            seed=self._stream.below(_SEEDS) if self._slot.has_seed else 0,
+        )
+
+    def _axis_sizes(self, attributes: dict[str, AttrValue], shapes: dict[str, tuple[int, ...]]) -> dict[str, Number]:
+        """Sizes of the axes that attributes name."""
+        axes = {name: (rule.axis_of, attributes[name]) for name, rule in self._rules.attributes.items() if rule.axis_of}
+        return {f"{SIZE_OF}{name}": shapes[source][axis] for name, (source, axis) in axes.items() if isinstance(axis, int)}
+
+    def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Number]) -> tuple[CaseInput, ...]:
+        made: list[CaseInput] = []
+        for spec, dtype in zip(self._operator.inputs, self._dtypes, strict=True):
+            if spec.name not in shapes[0]:
+                continue
+            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
+            for index, item in enumerate(shapes if spec.is_list else shapes[:1]):
+                position = index if spec.is_list else None
+                made.append(CaseInput(argument=spec.name, shape=item[spec.name], dtype=dtype, low=low, high=high, list_index=position))
+        return tuple(made)
+
+    def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
+        rule = self._rules.attributes.get(spec.name)
+        if rule is None:
+            return spec.default
+        if rule.axis_of:
+            rank = len(shapes[rule.axis_of])
+            return -1 if self._stream.below(2) else self._stream.between(-rank, rank - 1)
+        if rule.value:
+            return to_attr_value(spec.type, _formula_value(rule, sizes))
+        if rule.choices:
+            return to_attr_value(spec.type, self._stream.choice(rule.choices))
+        return self._number(spec, rule)
+
+    def _number(self, spec: AttrSpec, rule: AttributeRule) -> AttrValue:
+        assert rule.low is not None
+        assert rule.high is not None
+        if spec.type == "int":
+            return self._stream.between(int(rule.low), int(rule.high))
+        drawn = self._stream.log_uniform(rule.low, rule.high) if rule.scale == "log" else self._stream.uniform(rule.low, rule.high)
+        return min(max(rounded(drawn), rule.low), rule.high)
+
+    def _checked(self, case: Case) -> Case | None:
+        """The case with its note, or None when it is not what the slot asks for."""
+        if size_class(case) is not self._slot.size or not FEWEST_ELEMENTS <= case.elements <= self._rules.largest_elements:
+            return None
+        if is_non_aligned(case) is self._is_aligned or has_side_tensor_only(case):
+            return None
+        if not all(rule.value(self._names) for rule in self._rules.require if not (self._family.startswith("special") and rule.names & _RANGE)):
+            return None
+        return case.model_copy(update={"note": note_of(case, self._dtypes[0], self._family)})
+
+
+def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number:
+    return parse_expression(rule.value).value(numbers(sizes))
+
+
+def note_of(case: Case, dtype: DType, family: str) -> str:
+    """`size | dtype | alignment | family`, as in Piton's suites."""
+    alignment = ("non-aligned prime" if has_prime(case) else "non-aligned") if is_non_aligned(case) else "aligned"
+    return f"{size_class(case).value} | {dtype.value} | {alignment} | {family}"

@@ -1,0 +1,204 @@
+"""Numeric lint of one case: golden in float64, the same-dtype run, a golden under another seed, and every impostor in the place of every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from piton.catalog.expression import Number
+from piton.catalog.rules import BATCH, CaseRules
+from piton.core.case import Case, CaseInput
+from piton.core.dtype import DType
+from piton.core.errors import EvaluatorError
+from piton.core.operator import Frozen, Operator
+from piton.core.report import OutputCheck
+from piton.core.verdict import Verdict
+from piton.curate import checks
+from piton.curate.invariants import broken_promises
+from piton.curate.violation import NumericCheck, Problem
+from piton.evaluate.check import Expectation, check_outputs
+from piton.evaluate.golden_service import CaseData, TensorData
+from piton.numerics.dtypes import AnyArray, decode, view_raw
+from piton.numerics.impostors import as_output, impostors
+from piton.numerics.inputs import Inputs, special_count
+from piton.numerics.lint import special_disagreements
+from piton.numerics.tensors import GoldenOutput
+
+_MANY = 1000
+"""Elements from which drawn values have to reach near both ends of their range."""
+_REACH = 0.9
+_SLACK = 0.01
+"""Share of the range's width by which values may leave it: rounding to the dtype."""
+VALIDATING = ("zeros", "constant", "stale")
+"""Impostors of which some case has to refuse one, for an output to count as validated."""
+
+
+class NumericProblem(Frozen):
+    """A problem under the name of its check."""
+
+    check: str
+    problem: Problem
+
+
+class CaseNumbers(Frozen):
+    """What the runs of one case showed; kept on disk, so that a lint goes on where it was stopped."""
+
+    operator: str
+    case: str
+    accepted: tuple[str, ...] = ()
+    """Impostors that no output refuses."""
+    refused: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Impostors refused, by name of the output (of a list: without its index)."""
+    has_run: bool = True
+    """False when a golden failed: then nothing can be said about impostors."""
+    problems: tuple[NumericProblem, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseRuns:
+    """Data of one case from three runs."""
+
+    operator: Operator
+    case: Case
+    rules: CaseRules | None
+    data: CaseData
+    native: tuple[GoldenOutput, ...]
+    stale: CaseData
+    threads: int = 1
+
+    def arrays(self, data: CaseData) -> Inputs:
+        """Inputs by argument name, in their own shapes; lists as lists."""
+        made: Inputs = {}
+        for item in data.inputs:
+            array = _array(item)
+            if item.tensor.list_index is None:
+                made[item.tensor.name] = array
+            else:
+                kept = made.setdefault(item.tensor.name, [])
+                assert isinstance(kept, list)
+                kept.append(array)
+        return made
+
+
+def judge_case(runs: CaseRuns) -> CaseNumbers:
+    """Everything that the runs of a case say about it."""
+    accepted, refused = _try_impostors(runs)
+    problems = [*_golden_problems(runs), *_input_problems(runs)]
+    return CaseNumbers(operator=runs.operator.name, case=runs.case.id, accepted=accepted, refused=refused, problems=tuple(problems))
+
+
+def failed_case(operator: Operator, case: Case, error: EvaluatorError) -> CaseNumbers:
+    """A case whose golden could not be run."""
+    problem = _named(checks.GOLDEN_RUNS, case, error.problem, expected="a result", found=error.found or str(error))
+    return CaseNumbers(operator=operator.name, case=case.id, has_run=False, problems=(problem,))
+
+
+def _named(check: NumericCheck, case: Case, problem: str, *, expected: str = "", found: str = "", action: str = "") -> NumericProblem:
+    return NumericProblem(check=check.name, problem=Problem(problem=problem, expected=expected, found=found, action=action, case=case.id))
+
+
+def _golden_problems(runs: CaseRuns) -> Iterator[NumericProblem]:
+    expected, native = runs.data.outputs, runs.native
+    if [(item.name, item.dtype, item.shape) for item in expected] != [(item.name, item.dtype, item.shape) for item in native]:
+        yield _named(checks.SPECIAL_POSITIONS, runs.case, "float64 and same-dtype run differ in number or form of their outputs")
+        return
+    for golden, candidate in zip(expected, native, strict=True):
+        differing = special_disagreements(golden, candidate, runs.threads)
+        if differing:
+            text = f"output {golden.name}: NaN or infinity on one side only at {differing} positions"
+            action = "change the value range: a correct kernel would fail here"
+            yield _named(checks.SPECIAL_POSITIONS, runs.case, text, expected="the same positions in float64 and same-dtype run", action=action)
+    for number, candidate in enumerate(native):
+        check = _compare(runs, number, candidate)
+        if check.outcome.verdict is not Verdict.PASSED:
+            action = "change the case, or the operator's threshold"
+            yield _named(
+                checks.SAME_DTYPE_PASS, runs.case, check.outcome.message, expected="a pass, profile strict", found=check.outcome.cause.value, action=action
+            )
+
+
+def _compare(runs: CaseRuns, number: int, candidate: GoldenOutput) -> OutputCheck:
+    """`candidate` in the place of output `number`, compared as in an evaluation."""
+    one = Expectation(runs.operator, runs.case, runs.data.inputs, (runs.data.outputs[number],), lambda: (runs.native[number],), "strict", runs.threads)
+    made, outcomes = check_outputs([as_output(candidate)], one)
+    assert made, outcomes
+    return made[0]
+
+
+def _try_impostors(runs: CaseRuns) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Names that no output refuses, and the names that each output refuses."""
+    inputs, stale = runs.arrays(runs.data), runs.stale.outputs
+    tried: set[str] = set()
+    refused: dict[str, tuple[str, ...]] = {}
+    for number, golden in enumerate(runs.data.outputs):
+        if not golden.elements:
+            continue
+        made = impostors(golden, inputs, stale[number] if number < len(stale) else None)
+        tried |= set(made)
+        against = tuple(name for name, item in made.items() if _compare(runs, number, item).outcome.verdict is not Verdict.PASSED)
+        name = golden.name.partition("[")[0]
+        refused[name] = tuple(dict.fromkeys((*refused.get(name, ()), *against)))
+    caught = {name for names in refused.values() for name in names}
+    return tuple(sorted(tried - caught)), refused
+
+
+def _input_problems(runs: CaseRuns) -> Iterator[NumericProblem]:
+    first, second = runs.data.inputs, runs.stale.inputs
+    forms = {(item.argument, item.list_index): item for item in runs.case.inputs}
+    for item, other in zip(first, second, strict=True):
+        form = forms[item.tensor.name, item.tensor.list_index]
+        yield from _values_problems(runs.case, form, item, other)
+    if runs.rules is not None:
+        for promised, found in broken_promises(runs.case, runs.arrays(runs.data), runs.rules.invariants, _axes(runs.case, runs.rules)):
+            yield _named(checks.STRUCTURE, runs.case, "a structured input does not keep its promise", expected=promised, found=found, action="mend get_input")
+
+
+def _values_problems(case: Case, form: CaseInput, item: TensorData, other: TensorData) -> Iterator[NumericProblem]:
+    name = item.tensor.name
+    if item.data == other.data and form.low != form.high and form.elements > 1 and _has_ordinary(form):
+        text = f"input {name} is the same under another seed"
+        yield _named(checks.SEED_FOLLOWED, case, text, expected="other values", action="let get_input follow its seed")
+    array = _array(item)
+    if form.dtype is DType.BOOL and form.high >= 1 and not array.any():
+        yield _named(checks.BOOL_TRUE, case, f"bool input {name} is all false", expected="some true")
+    wrong = _range_problem(form, array)
+    if wrong:
+        yield _named(checks.INPUT_RANGE, case, f"values of input {name}", expected=f"spread over [{form.low:g}, {form.high:g}]", found=wrong)
+
+
+def _has_ordinary(form: CaseInput) -> bool:
+    """True unless every element is special."""
+    return form.elements > 2 * special_count(form.elements)
+
+
+def _range_problem(form: CaseInput, array: AnyArray) -> str:
+    """How finite values leave or miss a finite range; "" when they do not, or where the range is special."""
+    if not (np.isfinite(form.low) and np.isfinite(form.high)) or array.size < _MANY or not form.dtype.is_floating:
+        return ""
+    values = decode(array.reshape(-1), form.dtype)
+    low, high, width = float(values.min()), float(values.max()), form.high - form.low
+    slack = _SLACK * max(width, abs(form.low), abs(form.high))
+    is_outside = low < form.low - slack or high > form.high + slack
+    return f"[{low:g}, {high:g}]" if is_outside or high - low < _REACH * width - slack else ""
+
+
+def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
+    """Sizes of the named axes, read off the shapes of the first layout that fits."""
+    shapes = {item.argument: item.shape for item in case.inputs if not item.list_index}
+    for layout in rules.layouts:
+        sizes: dict[str, Number] = {}
+        for name, axes in layout.shapes:
+            named = [axis for axis in axes if axis != BATCH]
+            for axis, size in zip(reversed(named), reversed(shapes.get(name, ())), strict=False):
+                if axis.isidentifier():
+                    sizes.setdefault(axis, size)
+        if {name for name, _ in layout.shapes} == set(shapes):
+            return sizes
+    return {}
+
+
+def _array(item: TensorData) -> AnyArray:
+    return view_raw(item.data, item.tensor.dtype).reshape(item.tensor.shape)
