@@ -50,6 +50,7 @@ def test_a_suite_from_outside_is_linted_by_its_files_alone_and_says_so(world: Pa
     assert all(item["where"] for item in found["violations"])
 
 
+@pytest.mark.slow
 def test_a_trusted_suite_has_its_goldens_run_and_a_second_lint_runs_none(world: Path) -> None:
     done = as_json(world, "suite", "lint", "suite", "--trust", "--op", "grow", status=1)
     assert done["stages"] == ["structural", "numeric"]
@@ -68,6 +69,7 @@ def test_a_trusted_suite_has_its_goldens_run_and_a_second_lint_runs_none(world: 
     assert len(list((world / "cache" / "lint").iterdir())) == 8
 
 
+@pytest.mark.slow
 def test_a_golden_that_fails_is_a_violation_and_is_tried_again(world: Path) -> None:
     root = make_suite(world / "failing", {"grow": "raise ValueError('no such luck')"})
     found = as_json(world, "suite", "lint", str(root), "--trust", "--op", "grow", status=1)
@@ -76,6 +78,7 @@ def test_a_golden_that_fails_is_a_violation_and_is_tried_again(world: Path) -> N
     assert "no such luck" in runs[0]["found"]
 
 
+@pytest.mark.slow
 def test_an_example_that_does_not_run_is_found_on_its_line(world: Path) -> None:
     suite = make_suite(world / "described")
     (suite / "suite.yaml").write_text('name: described\nversion: "1"\n')
@@ -174,6 +177,7 @@ def test_more_of_hidden_cases_is_reported_when_asked_for(world: Path) -> None:
     assert revealed["hidden"]["key_id"] == listed["hidden"]["key_id"]
 
 
+@pytest.mark.slow
 def test_a_stopped_hidden_evaluation_goes_on_from_sealed_results_to_the_same_report(world: Path) -> None:
     whole = as_json(world, "eval", "right", *RUN, "--out", "whole")
     journal = world / "whole" / "journal.jsonl"
