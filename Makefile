@@ -1,13 +1,13 @@
 # The commands of the project. `make demo` and `make test` are the two a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := src tests benchmarks
+SOURCES := src tests benchmarks tools
 CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
 WORKERS ?= 2
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers format test-slow sanitize bench clean
+.PHONY: help demo test check lint types layers format test-slow lint-suite sanitize bench clean
 
 help:
 	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
@@ -15,6 +15,7 @@ help:
 	@echo "make check      format, lint, types, import layers and all tests: what CI runs"
 	@echo "make format     rewrite sources in the project's format"
 	@echo "make test-slow  the suites that take more than a minute"
+	@echo "make lint-suite the suite's rules with its goldens run, cases up to 4M elements"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench      speeds against their bounds, the comparison's ratios, fidelity tables; about 3 minutes"
 	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
@@ -34,6 +35,7 @@ lint:
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/clang-format --dry-run -Werror $(CXX_SOURCES)
+	$(BIN)/piton suite lint piton --structural
 
 types:
 	@tools/venv.sh dev
@@ -48,6 +50,10 @@ format:
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/clang-format -i $(CXX_SOURCES)
+
+lint-suite:
+	@tools/venv.sh run
+	$(BIN)/piton suite lint piton --jobs $(WORKERS)
 
 test-slow:
 	@tools/venv.sh dev
