@@ -14,11 +14,11 @@ _TEMPLATE = """#!/bin/sh
 # Evaluates {what} again: same submission, seed and options as the run that this folder lies in.
 #   sh rerun.sh                       the run's own copy of the submission
 #   SUBMISSION=FOLDER sh rerun.sh     another one, for example with the mistake mended
-#   PYTHON=PROGRAM sh rerun.sh        a Python that has Piton
+#   PITON_PYTHON=PROGRAM sh rerun.sh  a Python that has Piton
 # Further options are handed on to `piton eval`. The new report lies in rerun/.
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 submission=${{SUBMISSION:-"$here/../../submission/{digest}"}}
-exec "${{PYTHON:-{python}}}" -m piton.cli.main eval "$submission" {options} --out "$here/rerun" --overwrite "$@"
+exec "${{PITON_PYTHON:-{python}}}" -m piton.cli.main eval "$submission" {options} --out "$here/rerun" --overwrite "$@"
 """
 
 

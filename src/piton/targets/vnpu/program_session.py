@@ -8,6 +8,7 @@ Limits: nothing of the program's results is checked, that is its own business; w
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from dataclasses import dataclass, replace
@@ -120,7 +121,7 @@ class _ProgramRun:
 
     def _job(self, device_fd: int, status_fd: int) -> ProcessJob:
         call = self._call
-        cpu_s = max(1, round(call.deadline_s))
+        cpu_s = math.ceil(call.deadline_s + _WORDS_S) + 1  # the deadline on the wall clock comes first: it tells the place, the kernel's limit does not
         return ProcessJob(
             role=Role.HOST,
             argv=(self._plan.program, *call.arguments),
