@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from piton.catalog.hardware import flat_table, hardware_names, load_hardware
+from piton.catalog.hardware import HARDWARE_DIR, flat_table, hardware_names, load_hardware
 from piton.core.errors import FormatError, UsageError
 
 HBM_PEAK = 1.6e12
@@ -102,3 +102,14 @@ def test_a_broken_file_says_what_is_wrong(tmp_path: Path, old: str, new: str, me
         path = write_variant(tmp_path, old, new)
     with pytest.raises(FormatError, match=message):
         load_hardware(path)
+
+
+@pytest.mark.parametrize("block", ["convention", "silicon"])
+def test_a_chip_without_a_vector_rate_for_a_float_is_refused_with_its_place(tmp_path: Path, block: str) -> None:
+    text = (HARDWARE_DIR / "ascend910b2.yaml").read_text().replace("name: ascend910b2\n", "name: chip\n")
+    start = text.index("vector_lanes_per_s:", text.index(f"\n{block}:"))
+    cut = text.index("    float16: {", start)
+    (tmp_path / "chip.yaml").write_text(text[:cut] + text[text.index("\n", cut) + 1 :])
+    with pytest.raises(FormatError, match=f"{block} has no vector rate for float16") as caught:
+        load_hardware(tmp_path / "chip.yaml")
+    assert caught.value.where.startswith(str(tmp_path / "chip.yaml"))

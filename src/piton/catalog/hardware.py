@@ -20,6 +20,8 @@ _INHERIT_KEY = "simulation_from"
 """A file may name a shipped chip whose `simulation` figures it takes over; each then says so in its source."""
 _NAME = re.compile(r"[A-Za-z0-9_.]{1,100}")
 """Names of figures: they become words of the engine's table."""
+_COMPUTED = ("float32", "float16", "bfloat16")
+"""Dtypes that every chip's vector rates have to name."""
 _MAY_BE_ZERO = ("simulation", "memory_bytes", "cores_aic", "cores_aiv", "floor_us")
 """Figures that 0 makes sense for; everything else is a rate or a size that something is divided by."""
 
@@ -44,6 +46,7 @@ def load_hardware(name_or_path: str | Path) -> Hardware:
     if hardware.name != path.stem:
         located.refuse("a hardware file is named after its chip", ("name",), expected=f"name: {path.stem}", found=f"name: {hardware.name}")
     _check_figures(hardware.model_dump(), (), located)
+    _check_rates(hardware, located)
     return hardware
 
 
@@ -113,6 +116,16 @@ def _check_figures(data: object, loc: Loc, located: Located) -> None:
             _check_figures(value, (*loc, name), located)
     elif isinstance(data, (int, float)):
         _check_number(data, loc, located)
+
+
+def _check_rates(hardware: Hardware, located: Located) -> None:
+    """Refuse a chip without a vector rate for a floating-point dtype: work formulas count in these, and a limit can't be said without them."""
+    for block in ("convention", "silicon"):
+        rates = getattr(hardware, block).vector_lanes_per_s
+        for dtype in _COMPUTED:
+            if dtype not in rates:
+                loc: Loc = (block, "vector_lanes_per_s")
+                located.refuse(f"{block} has no vector rate for {dtype}", loc, expected=f"a figure for {', '.join(_COMPUTED)}", found=", ".join(sorted(rates)))
 
 
 def _check_number(value: float, loc: Loc, located: Located) -> None:
