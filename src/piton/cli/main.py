@@ -242,7 +242,7 @@ def suite_lint_command(  # noqa: PLR0913 - one parameter per option of the comma
     structural: Annotated[bool, typer.Option("--structural", help="Run no golden: only what can be seen in the files.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Run the goldens of all cases, whatever their size; goes on where it was stopped.")] = False,
     max_elements: Annotated[int | None, typer.Option(min=1, help="Run goldens of cases up to this size (4,000,000).")] = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Run the golden.py files of a suite from outside Piton.")] = False,
+    trust: TrustOption = False,
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases at the same time.")] = 1,
     cases: Annotated[str, typer.Option(help="Check this table of cases instead of the operator's own; needs --op.")] = "",
     hidden_key_file: Annotated[str, typer.Option(help="Check the hidden cases of this key instead of the public ones.")] = "",
