@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from piton.targets.vnpu.heads import CLOSING, OPENING, Kind, ends_with_body, head_of, is_macro_call, kind_of, names_of, opens_scope
-from piton.targets.vnpu.tokens import Token, tokens_of
+from piton.targets.vnpu.heads import Kind, ends_with_body, head_of, is_macro_call, kind_of, names_of, opens_scope
+from piton.targets.vnpu.tokens import CLOSING, OPENING, Token, tokens_of
 
 _DEEPEST = 8
 """Classes inside one another that are opened; beyond, a class is kept or left as a whole."""

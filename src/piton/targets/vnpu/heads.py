@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from piton.targets.vnpu.tokens import Token, is_bracket
+from piton.targets.vnpu.tokens import CLOSING, OPENING, Token, is_bracket
 
-OPENING, CLOSING = "([{", ")]}"
 _TYPE_WORDS = frozenset({"class", "struct", "union", "enum"})
 _BEFORE_TYPE = frozenset({"typedef", "static", "const", "constexpr", "inline", "extern", "volatile"})
 _BEFORE_NAME = _TYPE_WORDS | _BEFORE_TYPE | {"alignas", "__attribute__", "__declspec"}

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piton.targets.vnpu.tokens import Token, is_bracket, tokens_of
+from piton.targets.vnpu.tokens import CLOSING, OPENING, Token, is_bracket, tokens_of
 
-_OPEN, _CLOSE = "([{", ")]}"
 _LONGEST_NAME = 500
 """Tokens of a kernel's name with its template arguments that are looked at: the time a hostile file takes has to grow with its size only."""
 
@@ -88,9 +87,9 @@ def _before_arguments(tokens: list[Token], close: int) -> int | None:
     depth, nested = 0, 0
     for index in range(close, max(-1, close - _LONGEST_NAME), -1):
         text = tokens[index].text
-        if text in _CLOSE:
+        if text in CLOSING:
             nested += 1
-        elif text in _OPEN:
+        elif text in OPENING:
             nested -= 1
         elif nested == 0 and text in "<>" and is_bracket(tokens, index):
             depth += 1 if text == ">" else -1
@@ -113,9 +112,9 @@ def _configuration_ends(tokens: list[Token]) -> dict[int, int]:
         text = tokens[index].text
         if index >= 3 and _is_triple(tokens, index - 3, "<"):
             open_by_depth[-1].append(index - 3)
-        if text in _OPEN:
+        if text in OPENING:
             open_by_depth.append([])
-        elif text in _CLOSE:
+        elif text in CLOSING:
             open_by_depth.pop()
             open_by_depth = open_by_depth or [[]]
         elif text == ";":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+OPENING, CLOSING = "([{", ")]}"
 _TOKEN = re.compile(
     r"""
     (?P<skip>\s+|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
