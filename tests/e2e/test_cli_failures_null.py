@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from piton.core.verdict import Cause, Verdict
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import Event, Notice, Planned
-from piton.evaluate.sandbox import make_runner
 from piton.targets.null import NullTarget
 
 WRONG = {"grow": {"cases": {"2": {"compute": "wrong_by_little"}, "3": {"causes": ["host_signal"], "message": "died"}}}}
@@ -32,13 +30,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_submission(root / "wrong", WRONG)
     make_submission(root / "right")
     return root
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    made = make_runner()
-    yield made
-    made.close()
 
 
 def evaluate(world: Path, submission: str, out: str, *more: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,6 @@
 """The pipeline on the null target, in this process: every way a case can end, and what the report makes of it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,23 +14,7 @@ from piton.core.verdict import Cause, Verdict
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseFinished, Event, Planned, ignore
-from piton.evaluate.sandbox import make_runner
 from piton.targets.null import NullTarget
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    made = make_runner()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Suite and cache of all tests here."""
-    root = tmp_path_factory.mktemp("null-world")
-    make_suite(root / "suite")
-    return root
 
 
 class World:

@@ -1,6 +1,5 @@
 """The second trial on the null target: what it catches, what it decides, and that it leaves everything else as it was."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from piton.core.report import CaseResult, Report
 from piton.core.verdict import Cause, Verdict
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.sandbox import make_runner
 from piton.numerics.inputs import make_inputs
 from piton.targets.null import NullTarget
 
@@ -31,20 +29,6 @@ def get_input(x, seed):
 
 ONLY_SMALL_VALUES = "return x * 1e-6"
 """Errors of such outputs are held against those of the same-dtype run."""
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    made = make_runner()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("null-world")
-    make_suite(root / "suite")
-    return root
 
 
 class World:
