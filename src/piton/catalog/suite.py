@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     file of another form; of several operators without suite.yaml those that can't be read are in `Suite.left_out` instead, unless none is left.
     """
     root = _resolve(path_or_name)
-    members, left_out = _members(_places(root), is_strict=_is_described(root))
+    members, left_out = _readable(_parts(root), is_strict=_is_described(root))
     _refuse_repeats(members, root)
     return _suite(root, members, left_out)
 
@@ -65,7 +64,7 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
 def load_parts(path_or_name: str | Path = DEFAULT_SUITE) -> tuple[Suite, tuple[SuitePart, ...]]:
     """The suite with those operators that can be read, and every folder with what was read of it. Raises UsageError when there is nothing there."""
     root = _resolve(path_or_name)
-    parts = tuple(_parts(root))
+    parts = _parts(root)
     return _suite(root, tuple(part.member for part in parts if part.member is not None)), parts
 
 
@@ -74,8 +73,9 @@ def is_strict(suite: Suite) -> bool:
     return _is_described(Path(suite.root))
 
 
-def _parts(root: Path) -> Iterator[SuitePart]:
-    return (_part(place, is_strict=_is_described(root)) for place in _places(root))
+def _parts(root: Path) -> tuple[SuitePart, ...]:
+    is_described = _is_described(root)
+    return tuple(_part(place, is_strict=is_described) for place in _places(root))
 
 
 def _part(place: _Place, *, is_strict: bool) -> SuitePart:
@@ -158,26 +158,14 @@ def _level(folder: Path) -> int | None:
     return int(match[1]) if match else None
 
 
-def _members(places: list[_Place], *, is_strict: bool) -> tuple[tuple[SuiteOperator, ...], dict[str, str]]:
-    """The operators, and why others of a published set can't be read: one odd file does not cost the rest. Raises FormatError when none is left."""
-    members: list[SuiteOperator] = []
-    failed: dict[str, FormatError] = {}
-    for place in places:
-        made = _try_member(place, is_strict=is_strict)
-        if isinstance(made, SuiteOperator):
-            members.append(made)
-        else:
-            failed[place.folder.name] = made
-    if failed and (is_strict or not members):
-        raise next(iter(failed.values()))
-    return tuple(members), {name: str(error) for name, error in failed.items()}
-
-
-def _try_member(place: _Place, *, is_strict: bool) -> SuiteOperator | FormatError:
-    try:
-        return _member(place, is_strict=is_strict)
-    except FormatError as error:
-        return error
+def _readable(parts: tuple[SuitePart, ...], *, is_strict: bool) -> tuple[tuple[SuiteOperator, ...], dict[str, str]]:
+    """The operators, and why others of a published set can't be read: one odd file does not cost the rest. Raises the first error when none is left."""
+    members = tuple(part.member for part in parts if part.member is not None)
+    failed = {part.folder.name: part.error for part in parts if part.error is not None}
+    fatal = [error for error in failed.values() if is_strict or not members or not isinstance(error, FormatError)]
+    if fatal:
+        raise fatal[0]
+    return members, {name: str(error) for name, error in failed.items()}
 
 
 def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:
