@@ -206,21 +206,22 @@ def wide_operator(folder: Path) -> Operator:
             AttrSpec(name="groups", type="int", is_required=True),
             AttrSpec(name="mode", type="str", default="sum"),
             AttrSpec(name="k", type="int", default=1),
+            AttrSpec(name="size", type="int_list", is_required=True),
         ),
         golden_path=str(folder / "golden.py"),
     )
 
 
 WIDE = """rules:
-  axes: {G: {choices: [2, 4, 8]}, H: {low: 33, high: 4000}}
+  axes: {G: {choices: [2, 4, 8]}, H: {low: 33, high: 4000}, O: {low: 3, high: 9}}
   layouts:
   - shapes: {a: [..., "G * H"], w: [G, H], i: [G], bias: ["G * H"]}
     ranks: [2, 3]
   - {shapes: {a: [M, "G * H"], w: [G, H], i: [G]}}
-  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 1, high: 5}}
+  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 1, high: 5}, size: {value: [2 * O, G]}}
   values: {i: [[0, H - 1]]}
   list_length: [2, 3]
-  require: [rank < 3 or bits == 32, G * H < 20000]
+  require: [rank < 3 or bits == 32, G * H < 20000, O != 5]
 """
 
 
@@ -240,6 +241,7 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         assert case.attributes["groups"] == groups
         assert case.attributes["mode"] in ("sum", "mean")
         assert 1 <= case.attributes["k"] <= 5  # type: ignore[operator]
+        assert case.attributes["size"] in {(2 * size, groups) for size in (3, 4, 6, 7, 8, 9)}
         assert [item.list_index for item in lists] == list(range(len(lists)))
         assert len(lists) in (2, 3)
         assert {item.shape[-1] for item in lists} == {groups * size}
@@ -259,6 +261,7 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         ("w: [G, H], i: [G], bias", "w: [G, H], bias", "no shape for input 'i'"),
         ("ranks: [2, 3]", "ranks: [2, 9]", "ranks out of range"),
         ("axes: {G:", "axes: {Z: {low: 2}, G:", "unknown axis 'Z'"),
+        ("size: {value: [2 * O, G]}", "size: {value: [2 * O, Q]}", "unknown name 'Q'"),
         ("values: {i:", "values: {j:", "unknown input 'j'"),
         ("require: [rank", "require: [open(G), rank", "not allowed"),
         ("list_length", "list_lengths", "unknown key"),

@@ -8,6 +8,7 @@ input), and `size_of_dim` for an attribute `dim` that is an axis.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,7 +77,13 @@ class AttributeRule(Form):
     high: float | None = None
     scale: Literal["linear", "log"] = "linear"
     axis_of: str = ""
-    value: str = ""
+    value: str | tuple[str | int | float, ...] = ""
+    """A formula; one per element for an attribute that is a list."""
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """The formulas of `value`, one or several."""
+        return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
@@ -260,10 +267,18 @@ class _Reader:
         return low, high
 
     def _axes(self, layouts: tuple[Layout, ...]) -> frozenset[str]:
+        """All sizes with a name: those in shapes, and those of `axes` that only formulas of attributes, ranges or conditions use."""
         used = {name for layout in layouts for _, axes in layout.shapes for axis in axes if axis != BATCH for name in parse_expression(axis).names}
+        mentioned = used | {name for text in self._other_formulas() for name in self._expression(text, ("axes",)).names}
         for name in self._form.axes:
-            self._refuse_unknown(name, sorted(used), ("axes", name), "axis")
-        return frozenset(used)
+            self._refuse_unknown(name, sorted(mentioned), ("axes", name), "axis")
+        return frozenset(used | set(self._form.axes))
+
+    def _other_formulas(self) -> Iterator[str | float]:
+        form = self._form
+        yield from (text for rule in form.attributes.values() if rule.value for text in rule.formulas)
+        yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
+        yield from form.require
 
     def _check_attributes(self, known: frozenset[str]) -> None:
         specs = {spec.name: spec for spec in self._operator.attributes}
@@ -272,8 +287,8 @@ class _Reader:
             self._refuse_unknown(name, list(specs), loc, "attribute")
             if rule.axis_of:
                 self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            if rule.value:
-                self._expression(rule.value, loc, known)
+            for formula in rule.formulas if rule.value else ():
+                self._expression(formula, loc, known)
             for value in rule.choices:
                 self._attribute(specs[name], value, loc)
         for name, spec in specs.items():

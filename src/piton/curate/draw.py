@@ -19,7 +19,7 @@ from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
 from piton.curate.plan import Slot
 from piton.curate.ranges import Range, draw_other, draw_range, largest_of, rounded
-from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_sizes, numbers, shapes_of
+from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
 from piton.curate.stream import Stream
 
 ATTEMPTS = 300
@@ -106,6 +106,7 @@ class _Draw:
             if drawn is None:
                 return None
             sizes.append({name: drawn[name] for name in axis_names(layout, rank)})
+        sizes[0] |= draw_loose(self._rules, sizes[0], self._stream)
         return self._checked(self._make(layout, sizes))
 
     def _shared(self, layout: Layout, sizes: list[Sizes]) -> Sizes:
@@ -198,8 +199,10 @@ class _Draw:
         return case.model_copy(update={"note": note_of(case, self._dtypes[0], self._family)})
 
 
-def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number:
-    return parse_expression(rule.value).value(numbers(sizes))
+def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number | tuple[Number, ...]:
+    """The value of a formula, or of one formula per element."""
+    values = tuple(parse_expression(text).value(numbers(sizes)) for text in rule.formulas)
+    return values[0] if isinstance(rule.value, str) else values
 
 
 def note_of(case: Case, dtype: DType, family: str) -> str:

@@ -64,6 +64,12 @@ def draw_sizes(layout: Layout, rules: CaseRules, wish: ShapeWish, stream: Stream
     return sizes
 
 
+def draw_loose(rules: CaseRules, sizes: Mapping[str, int], stream: Stream) -> Sizes:
+    """Sizes that are in no shape of the layout, such as an output's: one of their choices, or free between their ends."""
+    loose = ((name, rule) for name, rule in rules.axes.items() if name not in sizes)
+    return {name: stream.choice(rule.choices) if rule.choices else round(stream.log_uniform(rule.low, rule.high)) for name, rule in loose}
+
+
 def shapes_of(layout: Layout, sizes: Mapping[str, int]) -> dict[str, Shape]:
     """The shape of every input under these sizes. Raises ExpressionError for an axis that is not a whole number."""
     batch = tuple(size for name, size in sizes.items() if name.startswith(BATCH))
