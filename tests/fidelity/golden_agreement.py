@@ -2,13 +2,14 @@
 
     python tests/fidelity/golden_agreement.py CHECKOUT --trust [--op gelu ...] [--max-elements 16000000] [--out agreement.jsonl]
 
-CHECKOUT is a checkout of CANN Bench. Its golden.py files are somebody else's code: each operator runs in a process of its own, with a memory limit and a deadline,
-but not in a sandbox; so read them and say --trust. Inputs are Piton's for the published case; where the published golden has a `get_input` it builds them, else ours does.
+CHECKOUT is a checkout of CANN Bench. Its golden.py files are somebody else's code: each operator runs in a process of its own, with a memory limit and a
+deadline, but not in a sandbox; so read them and say --trust. Inputs are Piton's for the published case; where the published golden has a `get_input` it builds
+them, else ours does.
 
-Error of an element: |ours - theirs| / max(|theirs|, root mean square of theirs). The second term is there for sums that cancel: two orders of summation differ there
-in float64 by more than 1e-12 of the result. Integers and positions of NaN and infinity have to be equal. A difference counts as explained when desc.md of the operator has a
-line that begins with `Difference from the published golden:`. Results are kept in --out, one line per case; a case whose goldens have not changed is not run again.
-Exits with 1 when a difference has no explanation.
+Error of an element: |ours - theirs| / max(|theirs|, root mean square of theirs). The second term is there for sums that cancel: two orders of summation differ
+there in float64 by more than 1e-12 of the result. Integers and positions of NaN and infinity have to be equal. A difference counts as explained when desc.md of
+the operator has a line that begins with `Difference from the published golden:`. Results are kept in --out, one line per case; a case whose goldens have not
+changed is not run again. Exits with 1 when a difference has no explanation.
 """
 
 from __future__ import annotations
