@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from piton.catalog.expression import Number
+from piton.catalog.expression import Value
 from piton.catalog.rules import CaseRules
 from piton.core.dtype import DType
 from piton.curate.aspects import MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
@@ -33,18 +33,46 @@ def boundary_of(rules: CaseRules, dtype: DType) -> float:
 
 def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """A range of `family` for the leading input; ends have two digits, at the boundary four, and integers none after the point."""
-    low, high = _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
+    if not dtype.is_floating:
+        return _draw_whole_range(family, dtype, rules, stream)
+    return _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
+
+
+def family_for(family: str, dtype: DType) -> str:
+    """The family, or what a dtype without infinities or without negative values has in its place."""
     if dtype.is_floating:
-        return low, high
-    least = float(integer_bounds(dtype)[0])
-    return max(least, float(math.ceil(low))), float(math.floor(max(high, math.ceil(low))))
+        return family
+    if family in ("special-inf", "special-nan"):
+        return "dtype-boundary"
+    return f"a{family}" if family.startswith("symmetric") and integer_bounds(dtype)[0] == 0 else family
 
 
-def draw_other(name: str, rules: CaseRules, names: Mapping[str, Number], stream: Stream) -> Range:
-    """A range of another input: one of the operator's, else symmetric and small."""
+def _draw_whole_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
+    """Both ends are whole numbers of the dtype; a range at the boundary ends at the dtype's own end unless the rules have a limit."""
+    least, most = (float(end) for end in integer_bounds(dtype))
+    low, high = _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
+    if family == "special-zero":
+        return 0.0, 0.0
+    if family == "dtype-boundary":
+        low = low + most if least == 0 else low
+        ends = (low, high) if dtype in rules.limits else (low, most) if stream.below(2) else (least, high)
+        return float(max(least, math.ceil(ends[0]))), float(min(most, math.floor(ends[1])))
+    end = max(min(2.0, most), float(round(min(max(abs(low), abs(high)), most))))
+    if family.startswith("symmetric"):
+        return -end, end
+    is_mirrored = abs(low) > abs(high)
+    inner = float(min(max(math.ceil(-high if is_mirrored else low), 1 - end, least), end - 1))
+    return (-end, -inner) if is_mirrored and least < 0 else (inner, end)
+
+
+def draw_other(name: str, dtype: DType, rules: CaseRules, names: Mapping[str, Value], stream: Stream) -> Range:
+    """A range of another input: one of the operator's, inside its dtype if that is whole, else symmetric and small."""
     if name in rules.values:
-        low, high = stream.choice(rules.values[name])
-        return float(low.value(names)), float(high.value(names))
+        low, high = (float(end.value(names)) for end in stream.choice(rules.values[name]))
+        if dtype.is_floating:
+            return low, high
+        least, most = integer_bounds(dtype)
+        return float(min(max(low, least), most)), float(min(max(high, least), most))
     end = rounded(stream.log_uniform(0.25, 4.0))
     return -end, end
 
