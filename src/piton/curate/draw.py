@@ -88,8 +88,7 @@ class _Draw:
         self._has_free_rank = attempt >= _FREE_RANK_FROM
         self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
         family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
-        self._lead = self._dtypes[[spec.name for spec in operator.inputs].index(rules.lead)]
-        self._family = family_for(family, self._lead)
+        self._family = family_for(family, self._dtypes[rules.lead_position])
 
     def case(self) -> Case | None:
         """The case, or None when it breaks a rule."""
@@ -144,12 +143,12 @@ class _Draw:
         texts = {spec.name: "" for spec in self._operator.attributes if spec.type == "str"}
         given = {name: value for name, value in attributes.items() if isinstance(value, (int, float, str))}
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}
-        lead = self._lead
+        lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
         names |= {"low": span[0], "high": span[1]}
         inputs = self._inputs(shapes, span, names)
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,

@@ -31,38 +31,21 @@ def boundary_of(rules: CaseRules, dtype: DType) -> float:
     return rules.limits.get(dtype, largest_of(dtype))
 
 
+def family_for(family: str, dtype: DType) -> str:
+    """The family, or its asymmetric kin where the dtype has no negative values."""
+    is_unsigned = not dtype.is_floating and integer_bounds(dtype)[0] == 0
+    return f"a{family}" if is_unsigned and family.startswith("symmetric") else family
+
+
 def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """A range of `family` for the leading input; ends have two digits, at the boundary four, and integers none after the point."""
-    if not dtype.is_floating:
-        return _draw_whole_range(family, dtype, rules, stream)
-    return _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
-
-
-def family_for(family: str, dtype: DType) -> str:
-    """The family, or what a dtype without infinities or without negative values has in its place."""
-    if dtype.is_floating:
-        return family
-    if family in ("special-inf", "special-nan"):
-        return "dtype-boundary"
-    return f"a{family}" if family.startswith("symmetric") and integer_bounds(dtype)[0] == 0 else family
-
-
-def _draw_whole_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
-    """Both ends are whole numbers of the dtype; a range at the boundary ends at the dtype's own end unless the rules have a limit."""
-    least, most = (float(end) for end in integer_bounds(dtype))
     low, high = _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
-    if family == "special-zero":
-        return 0.0, 0.0
-    if family == "dtype-boundary":
-        low = low + most if least == 0 else low
-        ends = (low, high) if dtype in rules.limits else (low, most) if stream.below(2) else (least, high)
-        return float(max(least, math.ceil(ends[0]))), float(min(most, math.floor(ends[1])))
-    end = max(min(2.0, most), float(round(min(max(abs(low), abs(high)), most))))
-    if family.startswith("symmetric"):
-        return -end, end
-    is_mirrored = abs(low) > abs(high)
-    inner = float(min(max(math.ceil(-high if is_mirrored else low), 1 - end, least), end - 1))
-    return (-end, -inner) if is_mirrored and least < 0 else (inner, end)
+    if dtype.is_floating:
+        return low, high
+    least = float(integer_bounds(dtype)[0])
+    if least == 0 and abs(low) > abs(high):
+        low, high = -high, -low
+    return max(least, float(math.ceil(low))), float(math.floor(max(high, math.ceil(low))))
 
 
 def draw_other(name: str, dtype: DType, rules: CaseRules, names: Mapping[str, Value], stream: Stream) -> Range:
@@ -82,22 +65,39 @@ def rounded(value: float, digits: int = _DIGITS) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _symmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
+def _end(family: str, dtype: DType, stream: Stream) -> float:
+    """The far end of a range; for integers a whole number that the dtype has, and at least 2, so that a range has more than one value."""
     end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    return end if dtype.is_floating else min(max(float(math.ceil(end)), 2.0), largest_of(dtype))
+
+
+def _symmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
+    end = _end(family, dtype, stream)
     return -end, end
 
 
 def _asymmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """The other end lies well inside: a range that is narrow beside its values would hide errors behind their mean."""
-    end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    end = _end(family, dtype, stream)
     inner = rounded(end * stream.uniform(-0.9, 0.3))
     return (inner, end) if stream.below(2) else (-end, -inner)
 
 
 def _boundary(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     end = boundary_of(rules, dtype)
+    if not dtype.is_floating:
+        return _integer_boundary(end, dtype, stream)
     first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(_BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
     return stream.choice(((-first, first), (-first, second), (-second, first)))
+
+
+def _integer_boundary(end: float, dtype: DType, stream: Stream) -> Range:
+    """One end is exact: a kernel that computes in a wider or a floating type goes wrong at the very last integers only."""
+    least = float(integer_bounds(dtype)[0])
+    inner = float(math.floor(rounded(end * stream.uniform(0.5, 1.0), _BOUNDARY_DIGITS)))
+    if least == 0:
+        return stream.choice(((least, end), (end - inner, end)))
+    return stream.choice(((least, end), (-inner, end), (least, inner)))
 
 
 def _special(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
