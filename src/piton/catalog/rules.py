@@ -99,6 +99,8 @@ class LayoutForm(Form):
     """Values that go with these shapes, before those of `attributes`."""
     require: tuple[str, ...] = ()
     """Conditions on a case of this layout, beside those for all."""
+    dtypes: tuple[tuple[str, ...] | str, ...] = ()
+    """Combinations that go with these shapes; empty for all."""
 
 
 class DegenerateRule(Form):
@@ -160,6 +162,12 @@ class Layout(Frozen):
     attributes: dict[str, AttributeRule]
     """Those of this layout, before those of the operator."""
     require: tuple[Expression, ...]
+    dtypes: tuple[tuple[DType, ...], ...]
+    """Combinations that go with the shapes; empty for all."""
+
+    def takes(self, dtypes: tuple[DType, ...]) -> bool:
+        """True when these dtypes go with the shapes."""
+        return not self.dtypes or dtypes in self.dtypes
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -232,7 +240,7 @@ class _Reader:
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
-            dtypes=self._dtypes(),
+            dtypes=self._all_dtypes(layouts),
             axes=form.axes,
             layouts=layouts,
             attributes=form.attributes,
@@ -269,7 +277,8 @@ class _Reader:
                 self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
         shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
         require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require)
+        dtypes = self._dtypes(form.dtypes, loc)
+        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require, dtypes=dtypes)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -343,19 +352,28 @@ class _Reader:
         except ValueError as error:
             self._located.refuse(f"attribute {spec.name!r}: {error}", (*_ROOT, *loc), expected=spec.type, found=value)
 
-    def _dtypes(self) -> tuple[tuple[DType, ...], ...]:
-        """The listed combinations, by default one for each dtype of the first input."""
-        lines = self._form.dtypes or tuple(item.value for item in self._operator.inputs[0].dtypes)
-        return tuple(self._combination(index, self._for_all(line, index) if isinstance(line, str) else line) for index, line in enumerate(lines))
+    def _all_dtypes(self, layouts: tuple[Layout, ...]) -> tuple[tuple[DType, ...], ...]:
+        """The listed combinations; without a list those of the layouts, or else one for each dtype of the first input."""
+        own = tuple(dict.fromkeys(item for layout in layouts for item in layout.dtypes))
+        first = tuple(item.value for item in self._operator.inputs[0].dtypes)
+        made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
+        for index, layout in enumerate(layouts):
+            if not any(layout.takes(item) for item in made):
+                self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
+        return made
 
-    def _for_all(self, name: str, index: int) -> tuple[str, ...]:
+    def _dtypes(self, lines: tuple[tuple[str, ...] | str, ...], place: Loc) -> tuple[tuple[DType, ...], ...]:
+        """Combinations of `lines`: a dtype per input, or one for all."""
+        places: list[Loc] = [(*place, "dtypes", index) for index in range(len(lines))]
+        return tuple(self._combination(self._for_all(line, loc) if isinstance(line, str) else line, loc) for line, loc in zip(lines, places, strict=True))
+
+    def _for_all(self, name: str, loc: Loc) -> tuple[str, ...]:
         """One dtype for all inputs; an input that does not have it (indices beside floats) takes its first."""
-        dtype = self._dtype(name, ("dtypes", index))
+        dtype = self._dtype(name, loc)
         rest = (dtype.value if dtype in spec.dtypes else spec.dtypes[0].value for spec in self._operator.inputs[1:])
         return (dtype.value, *rest)
 
-    def _combination(self, index: int, names: tuple[str, ...]) -> tuple[DType, ...]:
-        loc: Loc = ("dtypes", index)
+    def _combination(self, names: tuple[str, ...], loc: Loc) -> tuple[DType, ...]:
         if len(names) != len(self._operator.inputs):
             self._located.refuse("number of dtypes", (*_ROOT, *loc), expected=f"one, or {len(self._operator.inputs)}", found=names)
         made = tuple(self._dtype(name, loc) for name in names)

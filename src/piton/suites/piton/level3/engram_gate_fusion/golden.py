@@ -32,8 +32,7 @@ def engram_gate_fusion(
     batch, length, heads, width = keys.shape
     if (heads, width, conv_weight.shape[-1]) != (hc_mult, hidden_size, kernel_size):
         raise ValueError(f"hc_mult, hidden_size and kernel_size are {hc_mult}, {hidden_size} and {kernel_size}, not as in the shapes of keys and conv_weight")
-    pairs = (keys, norm1_weight), (hidden_states, norm2_weight)
-    gate = _gate(*((_wide(item), _wide(weight)) for item, weight in pairs), norm_eps)
+    gate = _gate((_wide(keys), _wide(norm1_weight)), (_wide(hidden_states), _wide(norm2_weight)), norm_eps)
     gated = gate.unsqueeze(-1) * _wide(value).unsqueeze(2)
     lead = (kernel_size - 1) * dilation
     series = gated.new_empty(batch, lead + length, heads, width)
