@@ -2,7 +2,7 @@
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
 attributes; in `require` also `low`, `high` (range of the leading input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first
-input), and `size_of_dim` for an attribute `dim` that is an axis.
+input), `layout` (number of the layout, from 0), and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MOST_ELEMENTS = 300_000_000
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_GIVEN = frozenset({"low", "high", "largest", "bits", "rank"})
+_GIVEN = frozenset({"low", "high", "largest", "bits", "rank", "layout"})
 
 
 class AxisRule(Form):
@@ -79,6 +79,8 @@ class AttributeRule(Form):
     axis_of: str = ""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    when: str = ""
+    """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -277,6 +279,7 @@ class _Reader:
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
         yield from (text for rule in form.attributes.values() if rule.value for text in rule.formulas)
+        yield from (rule.when for rule in form.attributes.values() if rule.when)
         yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
         yield from form.require
 
@@ -289,6 +292,8 @@ class _Reader:
                 self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
             for formula in rule.formulas if rule.value else ():
                 self._expression(formula, loc, known)
+            if rule.when:
+                self._expression(rule.when, loc, known | {"layout"})
             for value in rule.choices:
                 self._attribute(specs[name], value, loc)
         for name, spec in specs.items():

@@ -97,6 +97,7 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
+        self._number_of_layout = self._rules.layouts.index(layout)
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
@@ -141,7 +142,7 @@ class _Draw:
         span = draw_range(self._family, lead, self._rules, self._stream)
         inputs = self._inputs(shapes, span, names)
         self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {"rank": len(inputs[0].shape), "layout": self._number_of_layout, **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -169,7 +170,7 @@ class _Draw:
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._rules.attributes.get(spec.name)
-        if rule is None:
+        if rule is None or (rule.when and not parse_expression(rule.when).value({**numbers(sizes), "layout": self._number_of_layout})):
             return spec.default
         if rule.axis_of:
             rank = len(shapes[rule.axis_of])
