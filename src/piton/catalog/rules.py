@@ -2,7 +2,8 @@
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
 attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), and `size_of_dim` for an attribute `dim` that is an axis.
+dtype), `rank` (of the first input), `elements` (of all inputs together), `layout` (its number, from 0), and `size_of_dim` for an attribute `dim` that is an
+axis.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "n
 """Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
 _RANGE = frozenset({"low", "high"})
-_GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
+_GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 
 class AxisRule(Form):
@@ -81,6 +82,8 @@ class AttributeRule(Form):
     """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    when: str = ""
+    """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -335,8 +338,9 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
+        rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
         yield from (text for rule in rules if rule.value for text in rule.formulas)
+        yield from (rule.when for rule in rules if rule.when)
         yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
@@ -361,6 +365,8 @@ class _Reader:
             self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
         for formula in rule.formulas if rule.value else ():
             self._expression(formula, loc, known)
+        if rule.when:
+            self._expression(rule.when, loc, known | {"layout"})
         for value in rule.choices:
             self._attribute(specs[name], value, loc)
         part = rule.part or name

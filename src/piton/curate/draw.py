@@ -103,6 +103,7 @@ class _Draw:
             return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
+        self._number_of_layout = self._rules.layouts.index(layout)
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
@@ -153,7 +154,8 @@ class _Draw:
         names |= {"low": span[0], "high": span[1]}
         inputs = self._inputs(layout, shapes, span, names)
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}
+        self._names |= {"elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -182,7 +184,7 @@ class _Draw:
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._attribute_rules.get(spec.name)
-        if rule is None:
+        if rule is None or (rule.when and not parse_expression(rule.when).value({**numbers(sizes), "layout": self._number_of_layout})):
             return spec.default
         if rule.source:
             return self._about_axes(spec, rule, shapes[rule.source])
