@@ -187,8 +187,10 @@ def _range_problem(form: CaseInput, array: AnyArray) -> str:
 
 
 def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
-    """Sizes of the named axes, read off the shapes of the first layout that fits."""
+    """Sizes of the named axes, read off the shapes of the first layout that fits, its own attributes included."""
     for layout in rules.layouts:
+        if any(rule.choices and case.attributes.get(name) not in rule.choices for name, rule in layout.attributes.items()):
+            continue
         entries = dict(layout.shapes)
         shapes: dict[str, tuple[int, ...]] = {}
         for item in case.inputs:
