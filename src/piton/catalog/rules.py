@@ -37,7 +37,7 @@ FAMILIES = (
     "special-zero",
 )
 """Families of value ranges (paper, table 3)."""
-INVARIANTS = ("distinct", "unit_circle", "sums_to", "monotone", "ordered_boxes", "within", "positive")
+INVARIANTS = ("distinct", "unit_circle", "sums_to", "monotone", "ordered_boxes", "within", "positive", "prefix")
 """What structured inputs promise (facts of the dataset rules); `curate.invariants` checks them."""
 MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
@@ -60,14 +60,6 @@ class AxisRule(Form):
         if self.low > self.high or any(size < 1 for size in self.choices):
             raise ValueError("sizes of at least 1, the smaller end first")
         return self
-
-
-class LayoutForm(Form):
-    """Shapes of all inputs that belong together; an input that is left out is not given (optional ones only)."""
-
-    shapes: dict[str, tuple[str | int, ...]]
-    ranks: tuple[int, int] | None = None
-    """Least and most axes of the first input, where `...` lets them vary."""
 
 
 class AttributeRule(Form):
@@ -94,6 +86,19 @@ class AttributeRule(Form):
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
+
+
+class LayoutForm(Form):
+    """Shapes of all inputs that belong together; an input that is left out is not given (optional ones only)."""
+
+    shapes: dict[str, tuple[str | int, ...] | tuple[tuple[str | int, ...], ...]]
+    """By input; for a list input one shape that all elements have in turn, or one shape per element."""
+    ranks: tuple[int, int] | None = None
+    """Least and most axes of the first input, where `...` lets them vary."""
+    attributes: dict[str, AttributeRule] = Field(default_factory=dict)
+    """Values that go with these shapes, before those of `attributes`."""
+    require: tuple[str, ...] = ()
+    """Conditions on a case of this layout, beside those for all."""
 
 
 class DegenerateRule(Form):
@@ -147,9 +152,18 @@ class RulesForm(Form):
 class Layout(Frozen):
     """One way to shape the inputs, axis by axis; `BATCH` may stand at the front."""
 
+    model_config = {**Frozen.model_config, "arbitrary_types_allowed": True}
+
     shapes: tuple[tuple[str, tuple[str, ...]], ...]
-    """Input name and its axes, as formulas."""
+    """Input name and its axes, as formulas; `name[0]`, `name[1]`, ... for a list input whose elements have shapes of their own."""
     ranks: tuple[int, int]
+    attributes: dict[str, AttributeRule]
+    """Those of this layout, before those of the operator."""
+    require: tuple[Expression, ...]
+
+    def elements_of(self, name: str) -> tuple[str, ...]:
+        """Entries of `shapes` that belong to input `name`; empty where it is left out."""
+        return tuple(item for item, _ in self.shapes if item.partition("[")[0] == name)
 
     @property
     def has_batch(self) -> bool:
@@ -212,6 +226,9 @@ class _Reader:
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
+        for index, layout in enumerate(layouts):
+            for rule in layout.require:
+                self._expression(rule.text, ("layouts", index, "require"), known | _GIVEN | sizes)
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
@@ -250,11 +267,23 @@ class _Reader:
         for spec in self._operator.inputs:
             if spec.name not in form.shapes and not spec.is_optional:
                 self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
-        shapes = tuple((spec.name, self._shape(spec, form, loc)) for spec in self._operator.inputs if spec.name in form.shapes)
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc))
+        shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
+        require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
+        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require)
 
-    def _shape(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> tuple[str, ...]:
-        axes = tuple(str(axis) for axis in form.shapes[spec.name])
+    def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """One entry for the input, or one per element of a list whose elements have shapes of their own."""
+        given = form.shapes[spec.name]
+        elements = [item for item in given if isinstance(item, tuple)]
+        if elements and not spec.is_list:
+            self._located.refuse(f"several shapes for {spec.name}", (*_ROOT, *loc, "shapes", spec.name), expected="one shape: it is no list", found=given)
+        if elements:
+            yield from ((f"{spec.name}[{index}]", self._shape(spec, item, loc)) for index, item in enumerate(elements))
+        else:
+            yield spec.name, self._shape(spec, given, loc)
+
+    def _shape(self, spec: TensorSpec, shape: tuple[object, ...], loc: Loc) -> tuple[str, ...]:
+        axes = tuple(str(axis) for axis in shape)
         if BATCH in axes[1:]:
             self._located.refuse(f"`...` of {spec.name} is not at the front", (*_ROOT, *loc), expected="[..., N]", found=axes)
         for axis in axes:
@@ -281,14 +310,25 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        yield from (text for rule in form.attributes.values() if rule.value for text in rule.formulas)
+        rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
+        yield from (text for rule in rules if rule.value for text in rule.formulas)
         yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
         yield from form.require
+        yield from (text for item in form.layouts for text in item.require)
 
     def _check_attributes(self, known: frozenset[str]) -> None:
         specs = {spec.name: spec for spec in self._operator.attributes}
-        for name, rule in self._form.attributes.items():
-            loc: Loc = ("attributes", name)
+        self._check_attribute_rules(specs, self._form.attributes, ("attributes",), known)
+        for index, layout in enumerate(self._form.layouts):
+            self._check_attribute_rules(specs, layout.attributes, ("layouts", index, "attributes"), known)
+        everywhere = set(self._form.attributes).union(set.intersection(*(set(layout.attributes) for layout in self._form.layouts)))
+        for name, spec in specs.items():
+            if name not in everywhere and spec.is_required and spec.default is None:
+                self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
+
+    def _check_attribute_rules(self, specs: dict[str, AttrSpec], rules: dict[str, AttributeRule], place: Loc, known: frozenset[str]) -> None:
+        for name, rule in rules.items():
+            loc: Loc = (*place, name)
             self._refuse_unknown(name, list(specs), loc, "attribute")
             if rule.axis_of:
                 self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
@@ -296,9 +336,6 @@ class _Reader:
                 self._expression(formula, loc, known)
             for value in rule.choices:
                 self._attribute(specs[name], value, loc)
-        for name, spec in specs.items():
-            if name not in self._form.attributes and spec.is_required and spec.default is None:
-                self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
         try:
