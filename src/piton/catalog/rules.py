@@ -2,7 +2,8 @@
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
 attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), and `size_of_dim` for an attribute `dim` that is an axis.
+dtype), `rank` (of the first input), `elements` (of all inputs together), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an
+attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
+LOW_OF, HIGH_OF = "low_of_", "high_of_"
+"""Before the name of an input: the ends of its range."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
 _RANGE = frozenset({"low", "high"})
 _GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
@@ -62,8 +65,19 @@ class AxisRule(Form):
         return self
 
 
+class PartitionRule(Form):
+    """A list of whole numbers that splits an axis into consecutive groups, some of them empty now and then."""
+
+    of: str
+    """Formula of what is split, such as the rows of an input."""
+    into: str
+    """Formula of the number of groups."""
+    form: Literal["ends", "counts"] = "ends"
+    """What the list holds: where each group ends (never decreasing, the last is the whole), or how long each is (the sum is the whole)."""
+
+
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, or a formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, a formula, or a partition of an axis."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
@@ -72,17 +86,23 @@ class AttributeRule(Form):
     axis_of: str = ""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    partition: PartitionRule | None = None
 
     @property
     def formulas(self) -> tuple[str, ...]:
         """The formulas of `value`, one or several."""
         return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
+    @property
+    def all_formulas(self) -> tuple[str, ...]:
+        """Every formula of the rule, whatever its kind."""
+        return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value))
+        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value), self.partition is not None)
         if sum(kinds) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, value")
+            raise ValueError("exactly one of choices, low with high, axis_of, value, partition")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
@@ -224,6 +244,7 @@ class _Reader:
         lead = form.lead or self._operator.inputs[0].name
         layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
+        sizes |= {f"{end}{name}" for name in self._inputs for end in (LOW_OF, HIGH_OF)}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
         for index, layout in enumerate(layouts):
@@ -311,7 +332,7 @@ class _Reader:
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
         rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
-        yield from (text for rule in rules if rule.value for text in rule.formulas)
+        yield from (text for rule in rules for text in rule.all_formulas)
         yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
@@ -332,8 +353,10 @@ class _Reader:
             self._refuse_unknown(name, list(specs), loc, "attribute")
             if rule.axis_of:
                 self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            for formula in rule.formulas if rule.value else ():
+            for formula in rule.all_formulas:
                 self._expression(formula, loc, known)
+            if rule.partition is not None and specs[name].type != "int_list":
+                self._located.refuse(f"a partition for attribute {name!r}", (*_ROOT, *loc), expected="an attribute of type int_list", found=specs[name].type)
             for value in rule.choices:
                 self._attribute(specs[name], value, loc)
 
