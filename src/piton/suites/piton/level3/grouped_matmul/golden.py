@@ -21,15 +21,15 @@ def grouped_matmul(
     """
     ends = list(group_list)
     starts = [0, *ends[:-1]]
-    if len(ends) != weight.shape[0] or ends[-1] != x.shape[0] or any(start > end for start, end in zip(starts, ends)):
+    if len(ends) != weight.shape[0] or ends[-1] != x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
         raise ValueError(f"group_list {ends} does not split {x.shape[0]} rows into {weight.shape[0]} groups")
     matrices = weight.transpose(1, 2) if transpose_weight else weight
     y = torch.empty(x.shape[0], matrices.shape[2], dtype=x.dtype)
-    for group, (start, end) in enumerate(zip(starts, ends)):
+    for group, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if start < end:
             product = _wide(x[start:end]) @ _wide(matrices[group])
             y[start:end] = product if bias is None else product.add_(bias[group])
-    return [y] if split_item in _ONE_TENSOR else [y[start:end] for start, end in zip(starts, ends)]
+    return [y] if split_item in _ONE_TENSOR else [y[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _wide(values: torch.Tensor) -> torch.Tensor:

@@ -24,13 +24,13 @@ def grouped_matmul_swiglu_quant(
     """
     ends = list(group_list)
     starts = [0, *ends[:-1]]
-    if len(ends) != weight.shape[0] or ends[-1] > x.shape[0] or any(start > end for start, end in zip(starts, ends)):
+    if len(ends) != weight.shape[0] or ends[-1] > x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
         raise ValueError(f"group_list {ends} does not split {x.shape[0]} rows into {weight.shape[0]} groups")
     if weight.shape[2] % 2:
         raise ValueError(f"the last axis of weight has {weight.shape[2]} columns, which have no two halves")
     y = torch.zeros(x.shape[0], weight.shape[2] // 2, dtype=torch.int8)
     y_scale = torch.full((x.shape[0],), _SMALLEST_PEAK / _LARGEST_CODE, dtype=x_scale.dtype)
-    for group, (start, end) in enumerate(zip(starts, ends)):
+    for group, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if start < end:
             product = _exact_product(x[start:end], weight[group]).to(x_scale.dtype)
             product *= x_scale[start:end, None]
@@ -49,8 +49,8 @@ def _quantised_swiglu(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
 
 def _exact_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """left @ right of int8 matrices, exact, in float64: torch multiplies whole numbers a hundred times slower than floating ones."""
-    product = torch.zeros((), dtype=torch.float64)
+    product = torch.zeros(*left.shape[:-1], right.shape[-1], dtype=torch.float64)
     for start in range(0, left.shape[-1], _EXACT_TERMS):
         part = slice(start, start + _EXACT_TERMS)
-        product = product + left[:, part].float() @ right[part].float()
+        product += left[:, part].float() @ right[part].float()
     return product
