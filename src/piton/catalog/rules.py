@@ -1,8 +1,8 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `require` also `low`, `high` (range of the leading input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first
-input), and `size_of_dim` for an attribute `dim` that is an axis.
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and attributes
+(a text can only be compared); in `values` also `low` and `high` (of the leading input's ordinary values); in `require` `low`, `high` (range of the leading
+input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first input), and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _Reader:
             attributes=form.attributes,
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
-            values={name: self._values(name, pairs, known) for name, pairs in form.values.items()},
+            values={name: self._values(name, pairs, known | {"low", "high"}) for name, pairs in form.values.items()},
             require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,
