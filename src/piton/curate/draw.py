@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from piton.catalog.expression import ExpressionError, Number, Value, parse_expression
+from piton.catalog.expression import ExpressionError, Number, parse_expression
 from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
@@ -18,10 +18,9 @@ from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
 from piton.curate.plan import Slot
-from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, largest_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
 from piton.curate.stream import Stream
-from piton.numerics.inputs import interior
 
 ATTEMPTS = 300
 _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15, 45, 90, 180
@@ -87,9 +86,7 @@ class _Draw:
         self._dtypes = slot.dtypes if attempt < _FREE_DTYPE_FROM or slot.is_edge else stream.choice(rules.dtypes)
         self._has_free_rank = attempt >= _FREE_RANK_FROM
         self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
-        family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
-        self._lead = self._dtypes[[spec.name for spec in operator.inputs].index(rules.lead)]
-        self._family = family_for(family, self._lead)
+        self._family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
 
     def case(self) -> Case | None:
         """The case, or None when it breaks a rule."""
@@ -101,7 +98,7 @@ class _Draw:
     def _case(self) -> Case | None:
         layout, rank = self._layout()
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
         sizes: list[Sizes] = []
         for _ in range(length):
@@ -139,11 +136,13 @@ class _Draw:
         shapes = [shapes_of(layout, item) for item in sizes]
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
-        names: dict[str, Value] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float, str))}}
-        span = draw_range(self._family, self._lead, self._rules, self._stream)
+        names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
+        lead = self._dtypes[self._rules.lead_position]
+        span = draw_range(self._family, lead, self._rules, self._stream)
+        names |= {"low": span[0], "high": span[1]}
         inputs = self._inputs(shapes, span, names)
-        self._names: dict[str, Value] = {**names, "low": span[0], "high": span[1], "largest": largest_of(self._lead), "bits": self._lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
+        self._names = {**names, "largest": largest_of(lead), "bits": lead.bits}
+        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -158,12 +157,12 @@ class _Draw:
         axes = {name: (rule.axis_of, attributes[name]) for name, rule in self._rules.attributes.items() if rule.axis_of}
         return {f"{SIZE_OF}{name}": shapes[source][axis] for name, (source, axis) in axes.items() if isinstance(axis, int)}
 
-    def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Value]) -> tuple[CaseInput, ...]:
+    def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Number]) -> tuple[CaseInput, ...]:
         made: list[CaseInput] = []
         for spec, dtype in zip(self._operator.inputs, self._dtypes, strict=True):
             if spec.name not in shapes[0]:
                 continue
-            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, {**names, **_ordinary(span)}, self._stream)
+            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
             for index, item in enumerate(shapes if spec.is_list else shapes[:1]):
                 position = index if spec.is_list else None
                 made.append(CaseInput(argument=spec.name, shape=item[spec.name], dtype=dtype, low=low, high=high, list_index=position))
@@ -199,12 +198,6 @@ class _Draw:
         if not all(rule.value(self._names) for rule in self._rules.require if not (self._family.startswith("special") and rule.names & _RANGE)):
             return None
         return case.model_copy(update={"note": note_of(case, self._dtypes[0], self._family)})
-
-
-def _ordinary(span: Range) -> dict[str, Number]:
-    """`low` and `high` for ranges of other inputs: those of the ordinary values, between special ends."""
-    low, high = interior(*span)
-    return {"low": low, "high": high}
 
 
 def _formula_value(rule: AttributeRule, sizes: Sizes) -> Number | tuple[Number, ...]:

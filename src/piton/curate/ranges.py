@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from piton.catalog.expression import Expression, Value
+from piton.catalog.expression import Number
 from piton.catalog.rules import CaseRules
 from piton.core.dtype import DType
-from piton.curate.aspects import BOUNDARY_SHARE, MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
+from piton.curate.aspects import MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
 from piton.curate.stream import Stream
-from piton.numerics.dtypes import has_infinity, has_nan, integer_bounds, largest_finite
+from piton.numerics.dtypes import integer_bounds, largest_finite
 
 Range = tuple[float, float]
 
 _MAGNITUDES = {"small": (0.25, SMALL_MAGNITUDE), "medium": (SMALL_MAGNITUDE * 1.1, MEDIUM_MAGNITUDE), "large": (MEDIUM_MAGNITUDE * 1.1, 1000.0)}
 _DIGITS = 2
 _BOUNDARY_DIGITS = 4
-_COARSEST = 4.0
-"""Ends are at least this part of a dtype's largest value where that is small: between the few values of float4_e2m1 a narrower range holds none."""
-STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
-"""What is drawn in the place of a family that an operator or a dtype does not have."""
+_BOUNDARY_SHARE = 0.95
+"""Least share of the boundary that an end of a boundary range has; ranges have to differ from case to case."""
 
 
 def largest_of(dtype: DType) -> float:
@@ -33,14 +31,6 @@ def boundary_of(rules: CaseRules, dtype: DType) -> float:
     return rules.limits.get(dtype, largest_of(dtype))
 
 
-def family_for(family: str, dtype: DType) -> str:
-    """The family, or what stands in for it in a dtype without infinities, without NaN, or without values that large."""
-    if (family == "special-inf" and not has_infinity(dtype)) or (family == "special-nan" and not has_nan(dtype)):
-        return STAND_INS[family]
-    form, _, size = family.partition("-")
-    return f"{form}-small" if size in ("medium", "large") and dtype.is_low_bit and largest_of(dtype) < _MAGNITUDES["large"][0] else family
-
-
 def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """A range of `family` for the leading input; ends have two digits, at the boundary four, and integers none after the point."""
     low, high = _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
@@ -50,23 +40,24 @@ def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> R
     return max(least, float(math.ceil(low))), float(math.floor(max(high, math.ceil(low))))
 
 
-def draw_other(name: str, rules: CaseRules, names: Mapping[str, Value], stream: Stream) -> Range:
+def draw_other(name: str, rules: CaseRules, names: Mapping[str, Number], stream: Stream) -> Range:
     """A range of another input: one of the operator's, else symmetric and small."""
     if name in rules.values:
-        low, high = (_other_end(end, names) for end in stream.choice(rules.values[name]))
-        return low, high
+        low, high = stream.choice(rules.values[name])
+        return float(low.value(names)), float(high.value(names))
     end = rounded(stream.log_uniform(0.25, 4.0))
     return -end, end
-
-
-def _other_end(end: Expression, names: Mapping[str, Value]) -> float:
-    value = float(end.value(names))
-    return rounded(value) if end.names & {"low", "high"} else value
 
 
 def rounded(value: float, digits: int = _DIGITS) -> float:
     """`value` with so many significant digits."""
     return float(f"{value:.{digits}g}")
+
+
+def _end(family: str, dtype: DType, stream: Stream) -> float:
+    """The far end of a range; for integers a whole number that the dtype has, and at least 2, so that a range has more than one value."""
+    end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    return end if dtype.is_floating else min(max(float(math.ceil(end)), 2.0), largest_of(dtype))
 
 
 def _symmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
@@ -81,18 +72,21 @@ def _asymmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> 
     return (inner, end) if stream.below(2) else (-end, -inner)
 
 
-def _end(family: str, dtype: DType, stream: Stream) -> float:
-    low, high = _MAGNITUDES[family.partition("-")[2]]
-    if dtype.is_low_bit:
-        high = min(high, largest_of(dtype))
-        low = max(low, high / _COARSEST) if high < SMALL_MAGNITUDE else low
-    return rounded(stream.log_uniform(low, high))
-
-
 def _boundary(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     end = boundary_of(rules, dtype)
-    first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
+    if not dtype.is_floating:
+        return _integer_boundary(end, dtype, stream)
+    first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(_BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
     return stream.choice(((-first, first), (-first, second), (-second, first)))
+
+
+def _integer_boundary(end: float, dtype: DType, stream: Stream) -> Range:
+    """One end is exact: a kernel that computes in a wider or a floating type goes wrong at the very last integers only."""
+    least = float(integer_bounds(dtype)[0])
+    inner = float(math.floor(rounded(end * stream.uniform(0.5, 1.0), _BOUNDARY_DIGITS)))
+    if least == 0:
+        return stream.choice(((least, end), (end - inner, end)))
+    return stream.choice(((least, end), (-inner, end), (least, inner)))
 
 
 def _special(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
