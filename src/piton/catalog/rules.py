@@ -43,6 +43,9 @@ MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
+SLICE_LISTS = ("begin", "end", "strides")
+SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
+"""Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
 _RANGE = frozenset({"low", "high"})
 _GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
@@ -68,16 +71,24 @@ class LayoutForm(Form):
     shapes: dict[str, tuple[str | int, ...]]
     ranks: tuple[int, int] | None = None
     """Least and most axes of the first input, where `...` lets them vary."""
+    attributes: dict[str, AttributeRule] = Field(default_factory=dict)
+    """Rules of attributes that these shapes need, in the place of the general ones."""
 
 
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, or a formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, a part of a slice, or a formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
     high: float | None = None
     scale: Literal["linear", "log"] = "linear"
     axis_of: str = ""
+    permutation_of: str = ""
+    """An input: an order of its axes, never the one that they have."""
+    slice_of: str = ""
+    """An input: one part of a strided slice of it; all attributes with such a rule are drawn together."""
+    part: str = ""
+    """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
 
@@ -86,11 +97,18 @@ class AttributeRule(Form):
         """The formulas of `value`, one or several."""
         return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
+    @property
+    def source(self) -> str:
+        """The input whose axes the value is about; empty for other kinds."""
+        return self.axis_of or self.permutation_of or self.slice_of
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value))
-        if sum(kinds) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, value")
+        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value)
+        if sum((self.low is not None and self.high is not None, *map(bool, named))) != 1:
+            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value")
+        if self.part and not self.slice_of:
+            raise ValueError("part belongs to slice_of")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
@@ -150,6 +168,7 @@ class Layout(Frozen):
     shapes: tuple[tuple[str, tuple[str, ...]], ...]
     """Input name and its axes, as formulas."""
     ranks: tuple[int, int]
+    attributes: dict[str, AttributeRule] = Field(default_factory=dict)
 
     @property
     def has_batch(self) -> bool:
@@ -212,6 +231,7 @@ class _Reader:
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
+        self._check_layout_attributes(known)
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
@@ -227,7 +247,7 @@ class _Reader:
             largest_elements=form.largest_elements,
             degenerate=form.degenerate,
             invariants=form.invariants,
-            digest=digest(form),
+            digest=digest(form.model_dump(exclude_unset=True)),  # what the file says: it stays when the form learns new keys
         )
 
     def _refuse_unknown(self, name: str, known: object, loc: Loc, what: str) -> None:
@@ -251,7 +271,7 @@ class _Reader:
             if spec.name not in form.shapes and not spec.is_optional:
                 self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
         shapes = tuple((spec.name, self._shape(spec, form, loc)) for spec in self._operator.inputs if spec.name in form.shapes)
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc))
+        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes)
 
     def _shape(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> tuple[str, ...]:
         axes = tuple(str(axis) for axis in form.shapes[spec.name])
@@ -281,24 +301,39 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        yield from (text for rule in form.attributes.values() if rule.value for text in rule.formulas)
+        of_layouts = (rule for layout in form.layouts for rule in layout.attributes.values())
+        yield from (text for rule in (*form.attributes.values(), *of_layouts) if rule.value for text in rule.formulas)
         yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
         yield from form.require
 
     def _check_attributes(self, known: frozenset[str]) -> None:
-        specs = {spec.name: spec for spec in self._operator.attributes}
         for name, rule in self._form.attributes.items():
-            loc: Loc = ("attributes", name)
-            self._refuse_unknown(name, list(specs), loc, "attribute")
-            if rule.axis_of:
-                self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            for formula in rule.formulas if rule.value else ():
-                self._expression(formula, loc, known)
-            for value in rule.choices:
-                self._attribute(specs[name], value, loc)
-        for name, spec in specs.items():
-            if name not in self._form.attributes and spec.is_required and spec.default is None:
-                self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
+            self._check_attribute(name, rule, ("attributes", name), known)
+        for spec in self._operator.attributes:
+            has_rule = spec.name in self._form.attributes or all(spec.name in layout.attributes for layout in self._form.layouts)
+            if not has_rule and spec.is_required and spec.default is None:
+                self._located.refuse(f"no values for attribute {spec.name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
+
+    def _check_layout_attributes(self, known: frozenset[str]) -> None:
+        for index, layout in enumerate(self._form.layouts):
+            for name, rule in layout.attributes.items():
+                self._check_attribute(name, rule, ("layouts", index, "attributes", name), known)
+
+    def _check_attribute(self, name: str, rule: AttributeRule, loc: Loc, known: frozenset[str]) -> None:
+        specs = {spec.name: spec for spec in self._operator.attributes}
+        self._refuse_unknown(name, list(specs), loc, "attribute")
+        if rule.source:
+            self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
+        for formula in rule.formulas if rule.value else ():
+            self._expression(formula, loc, known)
+        for value in rule.choices:
+            self._attribute(specs[name], value, loc)
+        part = rule.part or name
+        if rule.slice_of:
+            self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
+        wanted = "int_list" if rule.permutation_of or part in SLICE_LISTS else "int"
+        if (rule.permutation_of or rule.slice_of) and specs[name].type != wanted:
+            self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
         try:
