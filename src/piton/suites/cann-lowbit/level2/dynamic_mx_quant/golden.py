@@ -33,7 +33,7 @@ def dynamic_mx_quant(
 def _blocks(lines: torch.Tensor, size: int) -> list[torch.Tensor]:
     """Views of lines [outer, n, inner]: full blocks as [outer, blocks, size, inner], and what is left over as one more block."""
     whole = lines.shape[1] // size * size
-    full = [lines[:, :whole].unflatten(1, (-1, size))] if whole else []
+    full = [lines[:, :whole].view(lines.shape[0], -1, size, lines.shape[2])] if whole else []
     return full + ([lines[:, whole:].unsqueeze(1)] if whole < lines.shape[1] else [])
 
 
@@ -70,7 +70,7 @@ def _pairs(scales: torch.Tensor, shape: torch.Size, axis: int) -> torch.Tensor:
     """Scales [outer, blocks, inner] as [..., ceil(blocks / 2) at `axis`, ..., 2]."""
     if scales.shape[1] % 2:
         scales = torch.cat([scales, scales.new_full((scales.shape[0], 1, scales.shape[2]), 2.0**-127)], 1)
-    pairs = scales.unflatten(1, (-1, 2)).movedim(2, -1)
+    pairs = scales.view(scales.shape[0], -1, 2, scales.shape[2]).movedim(2, -1)
     return pairs.reshape(*shape[:axis], pairs.shape[1], *shape[axis + 1 :], 2)
 
 

@@ -23,7 +23,7 @@ def mx_quant(x: torch.Tensor, dst_type: str = "float8_e4m3") -> tuple[torch.Tens
 def _blocks(values: torch.Tensor) -> list[torch.Tensor]:
     """Views of `values`: its full blocks as [..., blocks, 32], and what is left over as one more block."""
     whole = values.shape[-1] // _BLOCK * _BLOCK
-    full = [values[..., :whole].unflatten(-1, (-1, _BLOCK))] if whole else []
+    full = [values[..., :whole].view(*values.shape[:-1], -1, _BLOCK)] if whole else []
     return full + ([values[..., whole:].unsqueeze(-2)] if whole < values.shape[-1] else [])
 
 

@@ -9,9 +9,7 @@ _TOP_EXPONENT = {"float8_e4m3": 8, "float8_e5m2": 15}
 """Exponent of that value."""
 
 
-def swi_glu_mx_quant(
-    x: torch.Tensor, activate_left: bool = True, dst_type: str = "float8_e4m3", scale_alg: int = 0
-) -> tuple[torch.Tensor, torch.Tensor]:
+def swi_glu_mx_quant(x: torch.Tensor, activate_left: bool = True, dst_type: str = "float8_e4m3", scale_alg: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """Elements with half the last axis of x, and scales in pairs; both in a wide type: the evaluator rounds them once to `dst_type` and to float8_e8m0.
 
     The last axis of x is cut in halves; one (`activate_left`: the first) goes through a * sigmoid(a) and is multiplied by the other. 32 neighbours of the
@@ -25,13 +23,13 @@ def swi_glu_mx_quant(
     elements = torch.nn.functional.silu(gate.to(wide)).mul_(linear.to(wide))
     scales = torch.cat([_quantise(blocks, dst_type, scale_alg) for blocks in _blocks(elements)], -1)
     padded = torch.nn.functional.pad(scales, (0, scales.shape[-1] % 2), value=2.0**-127)
-    return elements, padded.unflatten(-1, (-1, 2))
+    return elements, padded.view(*padded.shape[:-1], -1, 2)
 
 
 def _blocks(values: torch.Tensor) -> list[torch.Tensor]:
     """Views of `values`: its full blocks as [..., blocks, 32], and what is left over as one more block."""
     whole = values.shape[-1] // _BLOCK * _BLOCK
-    full = [values[..., :whole].unflatten(-1, (-1, _BLOCK))] if whole else []
+    full = [values[..., :whole].view(*values.shape[:-1], -1, _BLOCK)] if whole else []
     return full + ([values[..., whole:].unsqueeze(-2)] if whole < values.shape[-1] else [])
 
 
