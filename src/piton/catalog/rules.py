@@ -1,9 +1,9 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), `layout` (its number, from 0), `low_of_x` and `high_of_x` for the range of input `x`,
-and `size_of_dim` for an attribute `dim` that is an axis.
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and attributes
+(texts can only be compared); in `values` and `require` also `low`, `high` (range of the leading input) and `reach` (largest magnitude of its ordinary
+values); in `require` `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first input), `elements` (of all inputs together),
+`layout` (its number, from 0), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "n
 LOW_OF, HIGH_OF = "low_of_", "high_of_"
 """Before the name of an input: the ends of its range."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 _GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 

@@ -19,7 +19,7 @@ from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
 from piton.curate.partition import draw_partition
 from piton.curate.plan import Slot
-from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, reach_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
 from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
@@ -29,7 +29,7 @@ _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15,
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 """Names that mean nothing for a range of special values."""
 _LARGE_SPREAD = 1.09
 """Large cases stay within this factor of their least size: they cost most of the time of a set."""
@@ -106,7 +106,7 @@ class _Draw:
         self._require = (*self._rules.require, *layout.require)
         self._number_of_layout = self._rules.layouts.index(layout)
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
         length = self._stream.between(*self._rules.list_length) if has_lists else 1
         sizes: list[Sizes] = []
@@ -152,7 +152,7 @@ class _Draw:
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}
         lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
-        names |= {"low": span[0], "high": span[1]}
+        names |= {"low": span[0], "high": span[1], "reach": reach_of(span)}
         inputs = self._inputs(layout, shapes, span, names)
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
         self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}

@@ -30,7 +30,8 @@ from piton.core.protocols import Runner
 from piton.core.submission import Submission
 from piton.core.timeline import Arrow, BlockTimeline, Instruction, LaunchTimeline, Slice
 from piton.core.verdict import Cause, Place, outcome
-from piton.targets.null_lowbit import TORCH_NAMES, WHOLE_CALLS, Computed, numpy_type
+from piton.targets.null_lowbit import TORCH_NAMES, Computed, numpy_type
+from piton.targets.null_lowbit_fused import WHOLE_CALLS
 
 SCRIPT = "null.yaml"
 NAME = "null"
@@ -46,7 +47,7 @@ COMPUTE: dict[str, Callable[[Array], Array]] = {
     "double": lambda x: 2.0 * x,
     "wrong_by_little": lambda x: np.exp(x) * 1.02,
 }
-"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype. More in `null_lowbit.WHOLE_CALLS`."""
+"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype. More in `null_lowbit_fused.WHOLE_CALLS`."""
 
 
 class ScriptedCall(Frozen):

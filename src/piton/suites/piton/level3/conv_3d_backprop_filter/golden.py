@@ -26,7 +26,9 @@ def conv_3d_backprop_filter(
     outs, channels, *kernel = filter_size
     size = [(x.shape[2 + a] + pads[2 * a] + pads[2 * a + 1] - dilations[a] * (kernel[a] - 1) - 1) // strides[a] + 1 for a in range(3)]
     if tuple(grad.shape) != (len(x), outs, *size) or x.shape[1] != channels * groups or outs % groups:
-        raise ValueError(f"grad {list(grad.shape)} does not fit x {list(x.shape)}, filter_size {filter_size}, groups {groups}: expected {[len(x), outs, *size]}")
+        raise ValueError(
+            f"grad {list(grad.shape)} does not fit x {list(x.shape)}, filter_size {filter_size}, groups {groups}: expected {[len(x), outs, *size]}"
+        )
     accumulator = torch.float32 if x.dtype in _HALF else x.dtype
     y = torch.zeros(*kernel, groups, outs // groups, channels, dtype=accumulator)
     for volume, gradient in zip(x, grad, strict=True):
