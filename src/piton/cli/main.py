@@ -41,7 +41,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder of a suite.", autocompletion=complete_suite)] = "piton",
     suite_format: SuiteFormatOption = "",
     suite_memory: SuiteMemoryOption = 8.0,
-    suite_work: SuiteWorkOption = 100.0,
+    suite_work: SuiteWorkOption = 10.0,
     target: Annotated[str, typer.Option(help="Where it runs, such as ascend910b2-sim.", autocompletion=complete_target)] = "ascend910b2-sim",
     op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
     level: Annotated[list[int] | None, typer.Option(help="Only operators of this level; may be repeated. With --op: those in both.")] = None,
@@ -192,7 +192,7 @@ def suite_show_command(  # noqa: PLR0913 - one parameter per option of the comma
     target: Annotated[str, typer.Option(help="Whose anchors are shown.", autocompletion=complete_target)] = "ascend910b2-sim",
     suite_format: SuiteFormatOption = "",
     suite_memory: SuiteMemoryOption = 8.0,
-    suite_work: SuiteWorkOption = 100.0,
+    suite_work: SuiteWorkOption = 10.0,
     trust: TrustOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -214,7 +214,7 @@ def suite_check_command(  # noqa: PLR0913 - one parameter per option of the comm
     level: Annotated[list[int] | None, typer.Option(help="Only operators of this level; may be repeated.")] = None,
     suite_format: SuiteFormatOption = "",
     suite_memory: SuiteMemoryOption = 8.0,
-    suite_work: SuiteWorkOption = 100.0,
+    suite_work: SuiteWorkOption = 10.0,
     trust: TrustOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

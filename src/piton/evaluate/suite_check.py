@@ -8,7 +8,6 @@ from pathlib import Path
 
 from piton.core.case import Case
 from piton.core.errors import EvaluatorError
-from piton.core.execution import OutputBuffer
 from piton.core.operator import Frozen, Operator
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import PASSED, Outcome, Verdict
@@ -17,6 +16,7 @@ from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.golden_service import CaseData, GoldenService, GoldenSettings
 from piton.evaluate.memory import MemoryGuard, available_bytes
 from piton.evaluate.policy import Bounds
+from piton.numerics.impostors import as_output
 from piton.numerics.tensors import GoldenOutput
 
 
@@ -88,14 +88,5 @@ def _check(goldens: GoldenService, member: SuiteOperator, case: Case) -> CaseChe
 
 def _judge(operator: Operator, case: Case, data: CaseData, native: tuple[GoldenOutput, ...]) -> Outcome:
     expected = Expectation(operator, case, data.inputs, data.outputs, lambda: native, "strict", 1)
-    _, outcomes = check_outputs([_as_output(item) for item in native], expected)
+    _, outcomes = check_outputs([as_output(item) for item in native], expected)
     return next((item for item in outcomes if item.verdict is not Verdict.PASSED), PASSED)
-
-
-def _as_output(item: GoldenOutput) -> OutputBuffer:
-    strides: list[int] = []
-    step = 1
-    for size in reversed(item.shape):
-        strides.insert(0, step)
-        step *= size
-    return OutputBuffer("", item.shape, item.dtype.value, tuple(strides), is_on_device=True, data=item.data)

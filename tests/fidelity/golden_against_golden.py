@@ -1,0 +1,139 @@
+"""Does every task of a suite load and run, and does its golden's same-dtype run pass against its float64 run? Through `piton eval` with the null target.
+
+    python tests/fidelity/golden_against_golden.py SUITE --out FOLDER [options of piton eval, such as --level 1 --suite-work 10]
+
+Writes a submission that plays the golden in every operator, evaluates it (an interrupted run in the same folder is resumed), and prints counts by level, the
+tasks that do not load, run or pass with their reasons, the slowest ones, and the peak memory: of all processes together and of the largest one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from piton.catalog import load_suite
+from piton.catalog.adapters import find_suite
+
+_SAMPLE_S = 0.5
+_SLOWEST = 10
+_SPLIT = " can't be evaluated: "
+"""Between name and reason in a finding about a task that was left out."""
+
+
+def main() -> None:
+    """Evaluate and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite")
+    parser.add_argument("--out", required=True, type=Path)
+    arguments, options = parser.parse_known_args()
+    levels = operator_levels(arguments.suite)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    submission = write_submission(arguments.out / "submission", tuple(levels))
+    run = arguments.out / "run"
+    started = time.monotonic()
+    peaks = evaluate([str(submission), "--suite", arguments.suite, "--trust", "--target", "null", "--out", str(run), *options], run)
+    print(f"wall {time.monotonic() - started:.0f} s, peak {peaks[0] / 2**30:.2f} GiB of all processes together, {peaks[1] / 2**30:.2f} GiB of the largest one")
+    tell(json.loads((run / "report.json").read_text()), levels)
+
+
+def operator_levels(suite: str) -> dict[str, int]:
+    """Level of each operator by its name; nothing of the suite runs for that."""
+    found = find_suite(suite)
+    if found is not None and found.tasks:
+        return {task.name: task.level for task in found.tasks}
+    return {member.operator.name: member.operator.level for member in load_suite(suite).members}
+
+
+def write_submission(folder: Path, names: tuple[str, ...]) -> Path:
+    """A submission of the null target that plays the golden in every operator."""
+    for name in names:
+        place = folder / "csrc" / "ops" / name / "op_kernel"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.cpp").write_text("// played by the null target\n")
+    (folder / "cann_bench").mkdir(exist_ok=True)
+    (folder / "cann_bench" / "__init__.py").write_text("")
+    (folder / "null.yaml").write_text("default: {default: {compute: golden}}\n")
+    return folder
+
+
+def evaluate(options: list[str], run: Path) -> tuple[int, int]:
+    """Run `piton eval`; the peak memory in bytes of its processes together and of the largest one."""
+    resume = ["--resume"] if (run / "journal.jsonl").exists() else []
+    with subprocess.Popen([sys.executable, "-m", "piton.cli.main", "eval", *options, *resume], stdout=subprocess.DEVNULL) as process:
+        peaks = [0, 0]
+        sampler = threading.Thread(target=sample, args=(process, peaks), daemon=True)
+        sampler.start()
+        if process.wait() not in (0, 1):
+            sys.exit(f"piton eval ended with {process.returncode}")
+        sampler.join()
+    return peaks[0], peaks[1]
+
+
+def sample(process: subprocess.Popen[bytes], peaks: list[int]) -> None:
+    """Until the process ends: the largest sums and single values of proportional set sizes."""
+    while process.poll() is None:
+        sizes = [proportional_bytes(pid) for pid in descendants(process.pid)]
+        peaks[0], peaks[1] = max(peaks[0], sum(sizes)), max(peaks[1], *sizes)
+        time.sleep(_SAMPLE_S)
+
+
+def descendants(root: int) -> list[int]:
+    """The process and all below it."""
+    parents: dict[int, int] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                parents[int(entry)] = int(Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = [root]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
+
+
+def proportional_bytes(pid: int) -> int:
+    """Memory of a process, shared pages by their share; 0 when it is gone."""
+    try:
+        lines = Path("/proc", str(pid), "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+
+
+def tell(report: dict[str, Any], levels: dict[str, int]) -> None:
+    """Print what the report found, level by level."""
+    cases = [(operator["operator"], case) for operator in report["operators"] for case in operator["cases"]]
+    reasons = {name: text for name, text in left_out(report).items() if name in levels}
+    for level in sorted({levels[name] for name, _ in cases} | {levels[name] for name in reasons}):
+        here = [case for name, case in cases if levels[name] == level]
+        away = [name for name in reasons if levels[name] == level]
+        counts = Counter("void" if case["void"] else case["outcome"]["verdict"] for case in here)
+        scaled = sum(" scaled to " in case["case"]["note"] for case in here)
+        operators = len({name for name, _ in cases if levels[name] == level})
+        print(f"level {level}: {operators + len(away)} tasks, {operators} load, {dict(counts)} of {len(here)} cases, {scaled} scaled")
+    for name, text in reasons.items():
+        print(f"  does not load: {name}: {text}")
+    for name, case in cases:
+        if case["void"] or case["outcome"]["verdict"] != "passed":
+            print(f"  {name}/{case['case']['id']}: {case['void'] or case['outcome']['message']}")
+    for name, case in sorted(cases, key=lambda item: -item[1]["wall_s"])[:_SLOWEST]:
+        print(f"  {case['wall_s']:.1f} s {name}/{case['case']['id']}")
+
+
+def left_out(report: dict[str, Any]) -> dict[str, str]:
+    """Tasks that could not become operators, with the reason, from the report's findings."""
+    parts = [finding["message"].partition(_SPLIT) for finding in report["findings"]]
+    return {name: reason for name, split, reason in parts if split}
+
+
+if __name__ == "__main__":
+    main()
