@@ -170,7 +170,7 @@ def test_goldens_that_fail_cost_their_own_cases_only_and_say_why(tmp_path: Path)
     ("body", "reason"),
     [
         ("while True: pass", "describing the task did not end in time"),
-        ("return x + torch.ones(1 << 40)[0]", "alloc"),
+        ("return x + torch.ones(1 << 40, device='cpu')[0]", "it runs out of memory"),
         ("import os; os.kill(os.getpid(), 9)", "the process that describes the task died"),
     ],
 )
@@ -180,6 +180,6 @@ def test_a_task_that_loops_hoards_or_dies_is_left_out_with_the_reason(tmp_path: 
     folder.mkdir(parents=True)
     (folder / "1_Bad.py").write_text(TASK.replace("return torch.exp(x)", body))
     monkeypatch.setattr(foreign, "_DEADLINE_S", 1.0 if body.startswith("while") else 60.0)
-    with pytest.raises(UsageError, match="no task of .* can become an operator") as caught:
+    with pytest.raises(UsageError, match="can become an operator") as caught:
         foreign.open_suite(foreign.SuiteRequest(suite=str(tmp_path), cache_dir=str(tmp_path / "cache"), is_trusted=True))
     assert reason in str(caught.value)

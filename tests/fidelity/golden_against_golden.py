@@ -40,8 +40,13 @@ def main() -> None:
     run = arguments.out / "run"
     started = time.monotonic()
     peaks = evaluate([str(submission), "--suite", arguments.suite, "--trust", "--target", "null", "--out", str(run), *options], run)
-    print(f"wall {time.monotonic() - started:.0f} s, peak {peaks[0] / 2**30:.2f} GiB of all processes together, {peaks[1] / 2**30:.2f} GiB of the largest one")
+    say(f"wall {time.monotonic() - started:.0f} s, peak {peaks[0] / 2**30:.2f} GiB of all processes together, {peaks[1] / 2**30:.2f} GiB of the largest one")
     tell(json.loads((run / "report.json").read_text()), levels)
+
+
+def say(text: str) -> None:
+    """One line of the result."""
+    sys.stdout.write(f"{text}\n")
 
 
 def operator_levels(suite: str) -> dict[str, int]:
@@ -119,14 +124,14 @@ def tell(report: dict[str, Any], levels: dict[str, int]) -> None:
         counts = Counter("void" if case["void"] else case["outcome"]["verdict"] for case in here)
         scaled = sum(" scaled to " in case["case"]["note"] for case in here)
         operators = len({name for name, _ in cases if levels[name] == level})
-        print(f"level {level}: {operators + len(away)} tasks, {operators} load, {dict(counts)} of {len(here)} cases, {scaled} scaled")
+        say(f"level {level}: {operators + len(away)} tasks, {operators} load, {dict(counts)} of {len(here)} cases, {scaled} scaled")
     for name, text in reasons.items():
-        print(f"  does not load: {name}: {text}")
+        say(f"  does not load: {name}: {text}")
     for name, case in cases:
         if case["void"] or case["outcome"]["verdict"] != "passed":
-            print(f"  {name}/{case['case']['id']}: {case['void'] or case['outcome']['message']}")
+            say(f"  {name}/{case['case']['id']}: {case['void'] or case['outcome']['message']}")
     for name, case in sorted(cases, key=lambda item: -item[1]["wall_s"])[:_SLOWEST]:
-        print(f"  {case['wall_s']:.1f} s {name}/{case['case']['id']}")
+        say(f"  {case['wall_s']:.1f} s {name}/{case['case']['id']}")
 
 
 def left_out(report: dict[str, Any]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 1. Candidates are the whole numbers that the module gives to names (`modules.module_sizes`) and that its input functions read.
 2. The one with the largest value is halved (rounded down); equal ones in the order of the file. It stays halved when the task still runs, has the same
    arguments and results with the same ranks, and is nearer to the budget by a tenth at least.
-3. Otherwise all sizes of that value are halved together, once: what has to be equal often has two names. If that does not help either, the first is out for good.
+3. Otherwise all sizes of that value are halved together: what has to be equal often has two names. If that does not help either, the first is out for good.
 4. Nothing is halved below 2.
 
 Taking the largest keeps the proportions of a task: halving the batch alone would end with batch normalisation over two samples.
@@ -132,4 +132,7 @@ def _rank(value: Any) -> Any:
 
 def _told(found: Probe | None, budget: SizeBudget) -> dict[str, str]:
     expected = f"at most {budget.memory_bytes >> 20} MiB and {budget.work:.2g} operations"
-    return {"expected": expected, "found": "it does not run" if found is None else f"{found.cost.memory_bytes >> 20} MiB, {found.cost.work:.2g} operations"}
+    return {
+        "expected": expected,
+        "found": "it runs out of memory" if found is None else f"{found.cost.memory_bytes >> 20} MiB, {found.cost.work:.2g} operations",
+    }
