@@ -50,6 +50,25 @@ def test_a_suite_from_outside_is_linted_by_its_files_alone_and_says_so(world: Pa
     assert all(item["where"] for item in found["violations"])
 
 
+def test_a_check_is_kept_so_that_a_second_one_runs_no_golden_and_says_what_that_saved(world: Path) -> None:
+    first = as_json(world, "suite", "check", "suite", "--trust", "--op", "grow", "--jobs", "2")
+    again = as_json(world, "suite", "check", "suite", "--trust", "--op", "grow")
+    assert (first["summary"]["goldens_run"], first["summary"]["kept"]) == (8, 0)
+    assert (again["summary"]["goldens_run"], again["summary"]["kept"]) == (0, 4)
+    assert again["summary"]["saved_s"] == pytest.approx(sum(item["seconds"] for item in first["cases"]))
+    assert [item["case"] for item in again["cases"]] == [item["case"] for item in first["cases"]]
+    assert first["summary"]["most_memory_bytes"] >= 0
+
+
+def test_a_changed_golden_is_checked_again(world: Path, tmp_path: Path) -> None:
+    make_suite(tmp_path / "suite")
+    as_json(tmp_path, "suite", "check", "suite", "--trust", "--op", "twice")
+    golden = tmp_path / "suite" / "level1" / "twice" / "golden.py"
+    golden.write_text(golden.read_text() + "\n# changed\n")
+    again = as_json(tmp_path, "suite", "check", "suite", "--trust", "--op", "twice")
+    assert (again["summary"]["goldens_run"] > 0, again["summary"]["kept"]) == (True, 0)
+
+
 @pytest.mark.slow
 def test_a_trusted_suite_has_its_goldens_run_and_a_second_lint_runs_none(world: Path) -> None:
     done = as_json(world, "suite", "lint", "suite", "--trust", "--op", "grow", status=1)

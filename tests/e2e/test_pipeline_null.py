@@ -14,6 +14,7 @@ from piton.core.verdict import Cause, Verdict
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseFinished, Event, Planned, ignore
+from piton.report.terminal import terminal_text
 from piton.targets.null import NullTarget
 
 
@@ -109,12 +110,22 @@ def test_a_build_failure_marks_every_case_of_its_operator_and_of_no_other(world:
     assert {found.outcome.verdict for found in twice.cases} == {Verdict.PASSED}
 
 
-def test_an_operator_that_the_submission_lacks_counts_as_not_built(world: World) -> None:
+def test_an_operator_that_the_submission_lacks_scores_0_and_is_named(world: World) -> None:
     make_submission(world.root / "submission", operators=("grow",))
     report = world.evaluate()
-    assert report.operators[1].build_outcome.cause is Cause.OPERATOR_MISSING
-    assert (report.operators[1].score, report.total_score) == (0.0, report.operators[0].score)
+    assert [item.operator for item in report.operators] == ["grow"]
+    assert (report.missing_operators, report.most_points) == ({"twice": 1}, 200)
+    assert report.total_score == report.operators[0].score
     assert report.is_complete
+    assert "1 of 2 operators of" in terminal_text(report)
+    assert "these score 0: twice" in terminal_text(report)
+
+
+def test_a_missing_operator_that_is_asked_for_by_name_counts_as_not_built(world: World) -> None:
+    make_submission(world.root / "submission", operators=("grow",))
+    report = world.evaluate(operators=("grow", "twice"))
+    assert report.operators[1].build_outcome.cause is Cause.OPERATOR_MISSING
+    assert (report.operators[1].score, report.total_score, report.missing_operators) == (0.0, report.operators[0].score, {})
 
 
 def test_a_forbidden_source_rejects_its_operator_with_the_place(world: World) -> None:

@@ -28,6 +28,10 @@ KEY, OTHER = HiddenKey(bytes(range(40))), HiddenKey(bytes(range(1, 41)))
 
 PINNED = [(10729, 293), (2207, 16, 3, 23)]
 
+TELLING = {"exp", "gelu", "rms_norm", "softmax", "foreach_norm", "scatter", "transpose", "strided_slice", "grouped_matmul", "conv_2d", "gru"}
+"""Operators whose rules use every feature of the language between them."""
+
+by_telling = pytest.mark.parametrize("subject", [item for item in SUBJECTS if item.operator.name in TELLING], ids=lambda item: item.operator.name)
 by_operator = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda item: item.operator.name)
 
 
@@ -35,14 +39,14 @@ def member(subject: Subject) -> SuiteOperator:
     return SuiteOperator(operator=subject.operator, cases=subject.cases)
 
 
-@by_operator
+@by_telling
 def test_generated_cases_pass_the_structural_lint_for_any_seed(subject: Subject) -> None:
-    for seed in range(8):
+    for seed in range(4):
         cases, _ = generate_cases(SUITE, member(subject), seed)
         assert check_structure(with_cases(subject, cases, "generated")) == [], seed
 
 
-@by_operator
+@by_telling
 def test_the_same_seed_gives_the_same_cases_and_another_one_others(subject: Subject) -> None:
     first, origin = generate_cases(SUITE, member(subject), 3)
     again, _ = generate_cases(SUITE, member(subject), 3)
@@ -59,7 +63,7 @@ def test_a_seed_means_the_same_in_every_version_of_the_generator() -> None:
     assert [case.inputs[0].shape for case in cases[:2]] == PINNED
 
 
-@by_operator
+@by_telling
 def test_a_written_table_reads_back_as_the_same_cases(tmp_path: Path, subject: Subject) -> None:
     table = tmp_path / "cases.csv"
     for cases in (generate_cases(SUITE, member(subject), 1)[0], hidden_cases(SUITE, member(subject), KEY, 20)):
@@ -79,7 +83,7 @@ def test_eighty_hidden_cases_pass_the_structural_lint_and_repeat_no_public_one(s
     assert len({case.seed for case in cases}) == 80
 
 
-@by_operator
+@by_telling
 def test_the_same_key_gives_the_same_set_and_another_key_another_one(subject: Subject) -> None:
     first, again, other = (hidden_cases(SUITE, member(subject), key, 40) for key in (KEY, HiddenKey(bytes(range(40))), OTHER))
     assert first == again
@@ -88,9 +92,10 @@ def test_the_same_key_gives_the_same_set_and_another_key_another_one(subject: Su
 
 
 def test_a_hidden_set_has_the_key_id_in_its_name_and_its_digest_but_never_the_key() -> None:
-    hidden, other = hidden_suite(SUITE, KEY, 20), hidden_suite(SUITE, OTHER, 20)
+    few = SUITE.model_copy(update={"members": SUITE.members[:3]})
+    hidden, other = hidden_suite(few, KEY, 20), hidden_suite(few, OTHER, 20)
     assert hidden.hidden == f"{KEY.key_id}/20"
-    assert len({SUITE.digest(), hidden.digest(), other.digest(), hidden_suite(SUITE, KEY, 40).digest()}) == 4
+    assert len({few.digest(), hidden.digest(), other.digest(), hidden_suite(few, KEY, 40).digest()}) == 4
     assert KEY.key_id != OTHER.key_id
     assert "secret" not in repr(KEY)
     assert KEY.secret.hex() not in hidden.model_dump_json()

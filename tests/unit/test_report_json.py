@@ -169,7 +169,7 @@ def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
 def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
     sealed = tuple(case.model_copy(update={"is_sealed": True}) for case in REPORT.operators[0].cases)
     operators = (REPORT.operators[0].model_copy(update={"cases": sealed}), *REPORT.operators[1:])
-    hidden = REPORT.model_copy(update={"hidden": HiddenSet(key_id="k", count=80, detail="counts"), "operators": operators})
+    hidden = REPORT.model_copy(update={"hidden": HiddenSet(key_id="k", count=80, detail="counts"), "operators": operators, "missing_operators": {"x": 1}})
     assert set(Report.model_fields) - set(hidden.canonical_result()) == {"environment", "result_digest"}
     cases = hidden.canonical_result()["operators"][0]["cases"]
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}

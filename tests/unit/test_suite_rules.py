@@ -29,10 +29,12 @@ ROWS = 16
 GROWING = {"cann-lowbit"}
 """Suites that do not have their twenty cases per operator yet; `test_suite_lowbit` holds them to what they promise."""
 MEMBERS = [member for name in suite_names() if name not in GROWING for member in load_suite(name).members]
-CASES = [(member, case) for member in MEMBERS for case in member.cases]
+QUICKSTART = [member for member in MEMBERS if member.operator.name in ("exp", "gelu", "rms_norm", "softmax")]
+"""Operators with one row-wise input: they can be scaled down here, and the demo evaluates them."""
+CASES = [(member, case) for member in QUICKSTART for case in member.cases]
 
 
-by_operator = pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.operator.name)
+by_operator = pytest.mark.parametrize("member", QUICKSTART, ids=lambda member: member.operator.name)
 by_case = pytest.mark.parametrize(("member", "case"), CASES, ids=[f"{case.operator}-{case.id}" for _, case in CASES])
 
 

@@ -6,17 +6,16 @@ after reading, notes aside, and a difference is an error, since nobody could tel
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import Field, ValidationError, field_validator
 
+from piton.catalog.golden_source import taken_by
 from piton.catalog.inputs import InputsError, make_case_inputs
 from piton.catalog.source import Form, Located, check_form, read_text, read_yaml, show
 from piton.catalog.values import parse_cell, to_attr_value
@@ -236,7 +235,8 @@ def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, Att
     """The case's value for every attribute, else the default.
 
     Published files leave out attributes without any default (strided_slice); the golden's own default holds then, and so the case has no entry either. They
-    also name what no signature has: an argument of `get_input` alone is kept for it, and what golden.py takes and mentions nowhere is a note for people.
+    also name what no signature has: an argument of `get_input` alone is kept for it; what its **kwargs swallow, or what repeats a size or dtype, is a note for
+    people, unless golden.py looks it up.
     """
     given = dict(row.form.attrs)
     made = {spec.name: _attribute(row, spec, given, is_strict) for spec in operator.attributes if is_strict or spec.name in given or _has_default(spec)}
@@ -244,13 +244,12 @@ def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, Att
     for name, value in given.items():
         if name in tensors and value is None:
             continue  # a published spelling of "this optional tensor is left out"
-        if not is_strict:
-            golden = read_golden_names(operator.golden_path, operator.name)
-            if name in golden.drawing and name not in golden.defining and _is_plain(value):
-                made[name] = tuple(value) if isinstance(value, list) else value
-                continue
-            if not golden.takes(name, is_form=_repeats_a_form(row, value)):
-                continue
+        place = "definition" if is_strict else taken_by(operator.golden_path, operator.name, name)
+        if place == "inputs" and _is_plain(value):
+            made[name] = tuple(value) if isinstance(value, list) else value
+            continue
+        if place == "kwargs" or (place in ("", "text") and _repeats_a_form(row, value)):
+            continue
         row.refuse(f"unknown attribute {name!r}", expected=", ".join(made) or "no attributes", found=value)
     return made
 
@@ -267,40 +266,6 @@ def _flat(value: object) -> list[object]:
 def _is_plain(value: object) -> bool:
     items = value if isinstance(value, list) else [value]
     return all(isinstance(item, (bool, int, float, str)) for item in items)
-
-
-@dataclass(frozen=True)
-class GoldenNames:
-    """Names in a golden.py, found without running it."""
-
-    defining: frozenset[str]
-    """Arguments of the operator's own function."""
-    drawing: frozenset[str]
-    """Arguments of `get_input`."""
-    texts: frozenset[str]
-    """Everything in quotes: what could be looked up in `**kwargs`."""
-
-    def takes(self, name: str, *, is_form: bool) -> bool:
-        """True when the value of an attribute called `name` could reach the golden; a size or dtype of the inputs (`is_form`) only as an argument."""
-        return name in self.defining or name in self.drawing or (not is_form and name in self.texts)
-
-
-@lru_cache(maxsize=256)
-def read_golden_names(path: str, operator: str) -> GoldenNames:
-    """The names in golden.py; none when it can't be parsed."""
-    try:
-        tree = ast.parse(read_text(Path(path)))
-    except (SyntaxError, ValueError, RecursionError):
-        return GoldenNames(frozenset(), frozenset(), frozenset())
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    texts = frozenset(node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return GoldenNames(_arguments(functions.get(operator)), _arguments(functions.get("get_input")), texts)
-
-
-def _arguments(function: ast.FunctionDef | None) -> frozenset[str]:
-    if function is None:
-        return frozenset()
-    return frozenset(item.arg for item in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs))
 
 
 def _has_default(spec: AttrSpec) -> bool:

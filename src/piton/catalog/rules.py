@@ -1,8 +1,8 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `require` also `low`, `high` (range of the leading input), `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first
-input), and `size_of_dim` for an attribute `dim` that is an axis.
+attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
+dtype), `rank` (of the first input), `elements` (of all inputs together), and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ MOST_ELEMENTS = 300_000_000
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_GIVEN = frozenset({"low", "high", "largest", "bits", "rank"})
+_RANGE = frozenset({"low", "high"})
+_GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
 
 
 class AxisRule(Form):
@@ -162,6 +163,8 @@ class CaseRules(Frozen):
     model_config = {**Frozen.model_config, "arbitrary_types_allowed": True}
 
     lead: str
+    lead_position: int
+    """Of the leading input among all inputs: its place in a combination of dtypes."""
     dtypes: tuple[tuple[DType, ...], ...]
     """Combinations, one dtype per input."""
     axes: dict[str, AxisRule]
@@ -204,19 +207,21 @@ class _Reader:
     def read(self) -> CaseRules:
         form = self._form
         self._check_names()
+        lead = form.lead or self._operator.inputs[0].name
         layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
         return CaseRules(
-            lead=form.lead or self._operator.inputs[0].name,
+            lead=lead,
+            lead_position=list(self._inputs).index(lead),
             dtypes=self._dtypes(),
             axes=form.axes,
             layouts=layouts,
             attributes=form.attributes,
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
-            values={name: self._values(name, pairs, known) for name, pairs in form.values.items()},
+            values={name: self._values(name, pairs, known | _RANGE) for name, pairs in form.values.items()},
             require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from piton.cli.evaluation import cache_dir
+from piton.cli.evaluation import bounds, cache_dir
 from piton.cli.printing import open_console
 from piton.core.errors import EvaluatorError
 from piton.evaluate.environment import compiler_version, package_version
 from piton.evaluate.memory import available_bytes
-from piton.evaluate.policy import Bounds
 from piton.report.fit import Column, Listing
 from piton.targets.vnpu.store import CAP_BYTES, Store
 
@@ -107,7 +106,7 @@ def check_cache() -> Check:
     """What earlier runs left in the cache folder, of how much."""
     folder = cache_dir().absolute()
     built, goldens = Store(folder / "vnpu").size_bytes(), _bytes_below(folder / "golden")
-    found = f"builds {_gib(built)} (cap {_gib(CAP_BYTES)}), goldens {_gib(goldens)} (cap {_gib(Bounds().golden_cache_bytes)}) in {folder}"
+    found = f"builds {_gib(built)} (cap {_gib(CAP_BYTES)}), goldens {_gib(goldens)} (cap {_gib(bounds().golden_cache_bytes)}) in {folder}"
     return Check("cache", found, "any", is_ok=True, is_required=False, how="may be deleted when nothing runs; what was used longest ago goes by itself")
 
 

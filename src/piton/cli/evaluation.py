@@ -38,6 +38,10 @@ HTML = "report.html"
 _ALL_PASSED, _SOME_FAILED, _INTERRUPTED = 0, 1, 130
 
 
+GOLDEN_CACHE_GIB = "PITON_GOLDEN_CACHE_GIB"
+"""Variable with the cap of the golden cache in GiB."""
+
+
 @dataclass(frozen=True)
 class EvaluationOptions:
     """The options of `piton eval` as they were typed."""
@@ -174,6 +178,18 @@ def cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "piton"
 
 
+def bounds() -> Bounds:
+    """The bounds of the product, with what the environment says. Raises UsageError for a cap of the golden cache that is no number."""
+    text = os.environ.get(GOLDEN_CACHE_GIB, "")
+    if not text:
+        return Bounds()
+    try:
+        return Bounds(golden_cache_bytes=int(float(text) * 2**30))
+    except (ValueError, OverflowError):
+        action = f"set {GOLDEN_CACHE_GIB} to a number of GiB such as 40, or unset it"
+        raise UsageError(f"${GOLDEN_CACHE_GIB} can't be read", expected="a number of at least 0", found=text, action=action) from None
+
+
 def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
     return EvaluationRequest(
         submission=options.submission,
@@ -198,7 +214,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         hidden=options.hidden,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
-        bounds=Bounds(host_deadline_s=options.host_deadline_s),
+        bounds=bounds().model_copy(update={"host_deadline_s": options.host_deadline_s}),
     )
 
 

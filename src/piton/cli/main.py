@@ -216,14 +216,19 @@ def suite_check_command(  # noqa: PLR0913 - one parameter per option of the comm
     suite_memory: SuiteMemoryOption = 8.0,
     suite_work: SuiteWorkOption = 10.0,
     trust: TrustOption = False,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases at the same time.")] = 1,
+    max_elements: Annotated[int | None, typer.Option(min=1, help="Leave out cases with more elements.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run every golden in float64 and in its own precision, and judge the second by the first: can this suite be used?"""
+    """Run every golden in float64 and in its own precision, and judge the second by the first: can this suite be used?
+
+    Results are kept: a check that was stopped goes on, and one of a suite that has not changed runs nothing.
+    """
     from piton.cli.suite_check import CheckOptions, check_suite
     from piton.cli.suites import SuiteOptions
 
     how = SuiteOptions(format=suite_format, memory_gib=suite_memory, work_gflop=suite_work, is_trusted=trust)
-    options = CheckOptions(suite=suite, operators=tuple(op or ()), levels=tuple(level or ()), how=how, prints_json=as_json)
+    options = CheckOptions(suite, tuple(op or ()), tuple(level or ()), how, prints_json=as_json, jobs=jobs, max_elements=max_elements)
     raise typer.Exit(_until_stopped(lambda: check_suite(options)))
 
 

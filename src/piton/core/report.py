@@ -160,6 +160,8 @@ class Report(Frozen):
     """Trials that every case had to pass; the second has a fresh seed and shifted inputs."""
     auto_sync: bool
     operators: tuple[OperatorResult, ...]
+    missing_operators: dict[str, int] = Field(default_factory=dict)
+    """Operators of the suite that the submission does not have, with their levels: each scores 0. Empty when operators were asked for by name."""
     level_scores: dict[str, float | None] = Field(default_factory=dict)
     """Sum of operator scores per level ("1".."4")."""
     total_score: float | None = None
@@ -169,6 +171,11 @@ class Report(Frozen):
     environment: Environment
     result_digest: str = ""
     """Digest of the canonical result, see `canonical_result`."""
+
+    @property
+    def most_points(self) -> int:
+        """Points that a perfect submission would have, operators that this one lacks included."""
+        return 100 * (len(self.operators) + len(self.missing_operators))
 
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
@@ -185,7 +192,7 @@ class Report(Frozen):
                 _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
             for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
                 _drop_absent(anchor, work=None)
-        _drop_absent(data, trials=1, chip=None, hidden=None)
+        _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={})
         return data
 
     def canonical_digest(self) -> str:

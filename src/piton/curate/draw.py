@@ -137,11 +137,12 @@ class _Draw:
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
         names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
-        lead = self._dtypes[[spec.name for spec in self._operator.inputs].index(self._rules.lead)]
+        lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
+        names |= {"low": span[0], "high": span[1]}
         inputs = self._inputs(shapes, span, names)
-        self._names = {**names, "low": span[0], "high": span[1], "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), **self._axis_sizes(attributes, shapes[0])}
+        self._names = {**names, "largest": largest_of(lead), "bits": lead.bits}
+        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,

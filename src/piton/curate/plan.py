@@ -59,22 +59,26 @@ def _named(slot: Slot, case_id: str, has_seed: bool) -> Slot:
 
 def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
     sized = {SizeClass.SMALL: (*_SMALL, *_EDGES), SizeClass.MEDIUM: _MEDIUM, SizeClass.LARGE: _LARGE}
-    families = [(size, _allowed(name, rules, number)) for size, names in sized.items() for name in names]
+    wanted = [(size, name) for size, names in sized.items() for name in names]
     aligned = stream.shuffled([True] * ALIGNED_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY))
     primes = iter(stream.shuffled([True] * PRIMES_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY - PRIMES_OF_TWENTY)))
     shapes = _shapes(rules, stream)
     dtypes = _dtypes(rules, stream, len(_EDGES))
+    families = [(size, _allowed(name, rules, number, line)) for (size, name), line in zip(wanted, dtypes, strict=True)]
     return [
         Slot("", size, family, is_even, False if is_even else next(primes), dtypes[index], *shapes[index], has_seed=False)
         for index, ((size, family), is_even) in enumerate(zip(families, aligned, strict=True))
     ]
 
 
-def _allowed(family: str, rules: CaseRules, number: int) -> str:
-    """The family, or what stands in where the operator excludes it. All-zero input has one range only, so later twenties do not repeat it."""
+def _allowed(family: str, rules: CaseRules, number: int, dtypes: tuple[DType, ...]) -> str:
+    """The family, or what stands in where the operator or the dtype of the leading input excludes it.
+
+    All-zero input has one range only, so later twenties do not repeat it.
+    """
     if family == "special-zero" and number:
         family = _STAND_INS[family]
-    if not rules.dtypes[0][0].is_floating and family in ("special-inf", "special-nan"):
+    if not dtypes[rules.lead_position].is_floating and family in ("special-inf", "special-nan"):
         family = _STAND_INS[family]
     return next(name for name in (family, _STAND_INS.get(family), rules.families[0]) if name in rules.families)
 

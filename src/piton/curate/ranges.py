@@ -54,22 +54,39 @@ def rounded(value: float, digits: int = _DIGITS) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _symmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
+def _end(family: str, dtype: DType, stream: Stream) -> float:
+    """The far end of a range; for integers a whole number that the dtype has, and at least 2, so that a range has more than one value."""
     end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    return end if dtype.is_floating else min(max(float(math.ceil(end)), 2.0), largest_of(dtype))
+
+
+def _symmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
+    end = _end(family, dtype, stream)
     return -end, end
 
 
 def _asymmetric(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """The other end lies well inside: a range that is narrow beside its values would hide errors behind their mean."""
-    end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    end = _end(family, dtype, stream)
     inner = rounded(end * stream.uniform(-0.9, 0.3))
     return (inner, end) if stream.below(2) else (-end, -inner)
 
 
 def _boundary(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     end = boundary_of(rules, dtype)
+    if not dtype.is_floating:
+        return _integer_boundary(end, dtype, stream)
     first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(_BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
     return stream.choice(((-first, first), (-first, second), (-second, first)))
+
+
+def _integer_boundary(end: float, dtype: DType, stream: Stream) -> Range:
+    """One end is exact: a kernel that computes in a wider or a floating type goes wrong at the very last integers only."""
+    least = float(integer_bounds(dtype)[0])
+    inner = float(math.floor(rounded(end * stream.uniform(0.5, 1.0), _BOUNDARY_DIGITS)))
+    if least == 0:
+        return stream.choice(((least, end), (end - inner, end)))
+    return stream.choice(((least, end), (-inner, end), (least, inner)))
 
 
 def _special(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:

@@ -62,6 +62,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         trials=request.trials,
         auto_sync=effective_auto_sync(submission, request),
         operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
+        missing_operators=dict(subject.selection.missing),
         is_complete=not subject.selection.left_out,
         findings=_findings((*submission.notes, *subject.selection.remarks)),
         environment=environment,

@@ -109,6 +109,8 @@ class GoldenService:
         self._is_closed = False
         self._expected: dict[str, tuple[Operator, Case]] = {}
         self._ahead = workers
+        self.executed = 0
+        """Golden runs so far, of either precision; what came out of the cache is none."""
 
     def expect(self, cases: Sequence[tuple[Operator, Case]]) -> None:
         """Say which cases will be fetched, in order: each fetch then starts the next ones."""
@@ -184,6 +186,8 @@ class GoldenService:
 
     def _compute(self, key: str, request: GoldenRequest) -> Entry:
         worker = self._take()
+        with self._lock:
+            self.executed += 1
         try:
             with memory_file() as descriptor:
                 entry = self._store.publish(key, descriptor, worker.ask(request, descriptor))

@@ -50,7 +50,7 @@ from piton.evaluate.progress import (
 )
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.seal import seal_case, seal_report
-from piton.evaluate.selection import Selection, select
+from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
@@ -134,8 +134,9 @@ def load(request: EvaluationRequest, target: Target, events: Events = ignore) ->
     if request.hidden is not None:
         require_cases(selection.members)
         selection = without_names(selection, request.hidden)
-    check_types(selection, target.name, target.hardware)
     submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
+    selection = without_missing(selection, submission, request)
+    check_types(selection, target.name, target.hardware)
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
 
 

@@ -29,7 +29,7 @@ class Bounds(Frozen):
     """Wall-clock seconds for one golden run; longer is a Void."""
     copy_allowance_bytes: int = 4096
     """Bytes that may cross between host and device inside a call, for metadata (D2)."""
-    golden_cache_bytes: int = 4 << 30
+    golden_cache_bytes: int = Field(default=4 << 30, ge=0)
     """Size of the golden cache on disk; the oldest entries go first."""
     memory_share: float = 0.8
     """Share of the available memory that running cases and golden runs may be estimated to need together."""

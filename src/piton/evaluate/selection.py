@@ -10,10 +10,11 @@ Filters narrow one after the other, each working on what the one before it left:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from piton.core.case import Case
 from piton.core.errors import UsageError
+from piton.core.submission import Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.policy import EvaluationRequest
@@ -30,6 +31,8 @@ class Selection:
     members: tuple[SuiteOperator, ...]
     left_out: tuple[str, ...]
     """Operators of the suite that are not in the report."""
+    missing: Mapping[str, int] = field(default_factory=dict)
+    """Operators that the submission does not have, with their levels; they score 0."""
     dropped: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
     """Why a case does not run, by operator and case id."""
     remarks: tuple[str, ...] = ()
@@ -53,7 +56,17 @@ def select(suite: Suite, request: EvaluationRequest) -> Selection:
     _refuse_unknown(request.cases, known, "case", suite.name)
     dropped = _dropped(members, request)
     remarks = (*_suite_remarks(suite, members), *_remarks(members, [name for name in left_out if not suite.left_out.get(name)], dropped, request))
-    return Selection(members, left_out, dropped, remarks)
+    return Selection(members, left_out, dropped=dropped, remarks=remarks)
+
+
+def without_missing(selection: Selection, submission: Submission, request: EvaluationRequest) -> Selection:
+    """The selection without operators that the submission lacks, unless they were asked for by name or it has none of the suite's: then each case says so."""
+    there = {sources.operator for sources in submission.operators}
+    kept = tuple(member for member in selection.members if member.operator.name in there)
+    if request.operators or not kept:
+        return selection
+    missing = {member.operator.name: member.operator.level for member in selection.members if member not in kept}
+    return replace(selection, members=kept, missing=missing)
 
 
 def _members(suite: Suite, request: EvaluationRequest) -> tuple[SuiteOperator, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from piton.core.report import OperatorResult, Report
 from piton.report.compare import Comparison
 from piton.report.failures import failures, other_text
-from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, points_text, row, score_text, trials_text
+from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, missing_text, points_text, row, score_text, trials_text
 
 
 def markdown_text(report: Report) -> str:
@@ -17,7 +17,7 @@ def markdown_text(report: Report) -> str:
         f"# {_safe(report.submission)} on {report.target}",
         "",
         f"Suite {_safe(report.suite)} {_safe(report.suite_version)}, score profile {report.score_profile.value}, precision profile {report.precision_profile}, "
-        f"seed {report.seed}{trials_text(report)}. Total score **{score_text(report.total_score)}**"
+        f"seed {report.seed}{trials_text(report)}. Total score **{score_text(report.total_score)}** of {report.most_points}"
         + ("" if report.is_complete else " (incomplete: does not rank)")
         + ".",
         "",
@@ -28,6 +28,7 @@ def markdown_text(report: Report) -> str:
     ]
     for item in report.operators:
         lines += [*_operator(item, report, found), ""]
+    lines += [f"- {_safe(missing_text(report))}"] if report.missing_operators else []
     lines += [f"- finding: {_safe(finding.message)}" for finding in report.findings]
     lines += [f"Result digest `{report.result_digest}`."]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from piton.core.finding import Finding, FindingKind
 from piton.core.report import CaseResult, OperatorResult, Report
@@ -23,7 +23,7 @@ def score_report(report: Report) -> Report:
     scored = report.model_copy(
         update={
             "operators": operators,
-            "level_scores": _level_scores(operators),
+            "level_scores": _level_scores(operators, report.missing_operators.values()),
             "total_score": _total([item.score for item in operators]),
             "is_complete": report.is_complete and all(is_finished(case) for item in operators for case in item.cases),
         }
@@ -59,8 +59,9 @@ def _score_operator(item: OperatorResult, profile: ScoreProfile) -> OperatorResu
     return item.model_copy(update={"cases": cases, "score": operator_score(points, profile, item.compiled)})
 
 
-def _level_scores(operators: Sequence[OperatorResult]) -> dict[str, float | None]:
-    levels = sorted({item.level for item in operators})
+def _level_scores(operators: Sequence[OperatorResult], missing: Iterable[int]) -> dict[str, float | None]:
+    """Sums by level; a level of which the submission has nothing has 0."""
+    levels = sorted({*(item.level for item in operators), *missing})
     return {str(level): _total([item.score for item in operators if item.level == level]) for level in levels}
 
 

@@ -15,6 +15,7 @@ from piton.report.failures import cases_text, outcome_text
 from piton.report.rescore import is_finished
 
 NONE = "–"
+_SHOWN_MISSING = 6
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,15 @@ def score_text(score: float | None) -> str:
 def trials_text(report: Report) -> str:
     """What follows the options of a report whose cases had to pass twice."""
     return ", two trials" if report.trials > 1 else ""
+
+
+def missing_text(report: Report) -> str:
+    """Which operators the submission does not have; "" when it has all that were asked for."""
+    names, there = list(report.missing_operators), len(report.operators)
+    if not names:
+        return ""
+    shown = ", ".join(names[:_SHOWN_MISSING]) + (f" and {len(names) - _SHOWN_MISSING} more" if len(names) > _SHOWN_MISSING else "")
+    return f"{there} of {there + len(names)} operators of {report.suite} submitted; these score 0: {shown}"
 
 
 def listed(item: OperatorResult) -> list[CaseResult]:

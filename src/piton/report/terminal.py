@@ -145,7 +145,9 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield Text(f"finding: {visible(finding.message)}", style="yellow")
     levels = ", ".join(f"level {level}: {rows.score_text(score)}" for level, score in report.level_scores.items())
     name = visible(report.submission)
-    total = f"total {rows.score_text(report.total_score)} ({levels}) of {100 * len(report.operators)}"
+    total = f"total {rows.score_text(report.total_score)} ({levels}) of {report.most_points}"
+    if report.missing_operators:
+        yield Text(visible(rows.missing_text(report)), style="yellow")
     yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{rows.trials_text(report)}", style="bold")
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
