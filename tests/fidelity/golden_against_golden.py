@@ -115,23 +115,40 @@ def proportional_bytes(pid: int) -> int:
 
 
 def tell(report: dict[str, Any], levels: dict[str, int]) -> None:
-    """Print what the report found, level by level."""
-    cases = [(operator["operator"], case) for operator in report["operators"] for case in operator["cases"]]
+    """Print what the report found, level by level; cases that the options left out do not count."""
+    cases = [(part["operator"], case) for part in report["operators"] for case in part["cases"] if result(case) != "not_run"]
     reasons = {name: text for name, text in left_out(report).items() if name in levels}
     for level in sorted({levels[name] for name, _ in cases} | {levels[name] for name in reasons}):
-        here = [case for name, case in cases if levels[name] == level]
-        away = [name for name in reasons if levels[name] == level]
-        counts = Counter("void" if case["void"] else case["outcome"]["verdict"] for case in here)
-        scaled = sum(" scaled to " in case["case"]["note"] for case in here)
-        operators = len({name for name, _ in cases if levels[name] == level})
-        say(f"level {level}: {operators + len(away)} tasks, {operators} load, {dict(counts)} of {len(here)} cases, {scaled} scaled")
+        tell_level(level, [(name, case) for name, case in cases if levels[name] == level], sum(levels[name] == level for name in reasons))
     for name, text in reasons.items():
-        say(f"  does not load: {name}: {text}")
+        say(f"  does not load: {name}: {in_one_line(text)}")
     for name, case in cases:
-        if case["void"] or case["outcome"]["verdict"] != "passed":
-            say(f"  {name}/{case['case']['id']}: {case['void'] or case['outcome']['message']}")
+        if result(case) != "passed":
+            say(f"  {result(case)}: {name}/{case['case']['id']}: {in_one_line(case['void'] or case['outcome']['message'])}")
     for name, case in sorted(cases, key=lambda item: -item[1]["wall_s"])[:_SLOWEST]:
         say(f"  {case['wall_s']:.1f} s {name}/{case['case']['id']}")
+
+
+def tell_level(level: int, cases: list[tuple[str, dict[str, Any]]], away: int) -> None:
+    """Print the counts of one level."""
+    verdicts: dict[str, set[str]] = {}
+    for name, case in cases:
+        verdicts.setdefault(name, set()).add(result(case))
+    passing = sum(found == {"passed"} for found in verdicts.values())
+    running = sum("void" not in found for found in verdicts.values())
+    counts = ", ".join(f"{count} {name}" for name, count in Counter(result(case) for _, case in cases).most_common())
+    scaled = sum(" scaled to " in case["case"]["note"] for _, case in cases)
+    say(f"level {level}: {len(verdicts) + away} tasks, {len(verdicts)} load, {running} run, {passing} pass; {len(cases)} cases: {counts}; {scaled} scaled")
+
+
+def result(case: dict[str, Any]) -> str:
+    """Verdict of a case, or `void`."""
+    return "void" if case["void"] else str(case["outcome"]["verdict"])
+
+
+def in_one_line(text: str) -> str:
+    """The text without line breaks."""
+    return " ".join(text.split())
 
 
 def left_out(report: dict[str, Any]) -> dict[str, str]:
