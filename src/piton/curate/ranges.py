@@ -17,6 +17,8 @@ Range = tuple[float, float]
 _MAGNITUDES = {"small": (0.25, SMALL_MAGNITUDE), "medium": (SMALL_MAGNITUDE * 1.1, MEDIUM_MAGNITUDE), "large": (MEDIUM_MAGNITUDE * 1.1, 1000.0)}
 _DIGITS = 2
 _BOUNDARY_DIGITS = 4
+_FORMULA_DIGITS = 15
+"""One less than float64 has: (2.4 + 3 * 0.2) / 4 should read 0.75."""
 _BOUNDARY_SHARE = 0.95
 """Least share of the boundary that an end of a boundary range has; ranges have to differ from case to case."""
 
@@ -44,7 +46,7 @@ def draw_other(name: str, rules: CaseRules, names: Mapping[str, Number], stream:
     """A range of another input: one of the operator's, else symmetric and small."""
     if name in rules.values:
         low, high = stream.choice(rules.values[name])
-        return float(low.value(names)), float(high.value(names))
+        return rounded(float(low.value(names)), _FORMULA_DIGITS), rounded(float(high.value(names)), _FORMULA_DIGITS)
     end = rounded(stream.log_uniform(0.25, 4.0))
     return -end, end
 
