@@ -101,6 +101,7 @@ class _Draw:
             return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
