@@ -139,6 +139,8 @@ class LayoutForm(Form):
     """Conditions on a case of this layout, beside those for all."""
     dtypes: tuple[tuple[str, ...] | str, ...] = ()
     """Combinations that go with these shapes; empty for all."""
+    values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
+    """Ranges of inputs that go with these shapes, before those of `values`."""
 
 
 class DegenerateRule(Form):
@@ -202,6 +204,8 @@ class Layout(Frozen):
     require: tuple[Expression, ...]
     dtypes: tuple[tuple[DType, ...], ...]
     """Combinations that go with the shapes; empty for all."""
+    values: dict[str, tuple[tuple[Expression, Expression], ...]]
+    """Those of this layout, before those of the operator."""
 
     def takes(self, dtypes: tuple[DType, ...]) -> bool:
         """True when these dtypes go with the shapes."""
@@ -276,6 +280,9 @@ class _Reader:
         for index, layout in enumerate(layouts):
             for rule in layout.require:
                 self._expression(rule.text, ("layouts", index, "require"), known | _GIVEN | sizes)
+            for name, ends in layout.values.items():
+                for end in (item for pair in ends for item in pair):
+                    self._expression(end.text, ("layouts", index, "values", name), known | _RANGE)
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
@@ -285,7 +292,7 @@ class _Reader:
             attributes=form.attributes,
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
-            values={name: self._values(name, pairs, known | _RANGE) for name, pairs in form.values.items()},
+            values={name: self._values(pairs, ("values", name), known | _RANGE) for name, pairs in form.values.items()},
             require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,
@@ -317,7 +324,11 @@ class _Reader:
         shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
         require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
         dtypes = self._dtypes(form.dtypes, loc)
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require, dtypes=dtypes)
+        for name in form.values:
+            self._refuse_unknown(name, list(form.shapes), (*loc, "values"), "input")
+        values = {name: self._values(pairs, (*loc, "values", name)) for name, pairs in form.values.items()}
+        ranks = self._ranks(shapes[0][1], form, loc)
+        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -361,7 +372,7 @@ class _Reader:
         rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
         yield from (text for rule in rules for text in rule.all_formulas)
         yield from (rule.when for rule in rules if rule.when)
-        yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
+        yield from (end for group in (form.values, *(item.values for item in form.layouts)) for pairs in group.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
 
@@ -439,8 +450,9 @@ class _Reader:
         except ValueError:
             self._located.refuse("unknown element type", (*_ROOT, *loc), expected=", ".join(item.value for item in DType), found=name)
 
-    def _values(self, name: str, pairs: tuple[tuple[str | float, str | float], ...], known: frozenset[str]) -> tuple[tuple[Expression, Expression], ...]:
-        loc: Loc = ("values", name)
+    def _values(
+        self, pairs: tuple[tuple[str | float, str | float], ...], loc: Loc, known: frozenset[str] | None = None
+    ) -> tuple[tuple[Expression, Expression], ...]:
         return tuple((self._expression(low, loc, known), self._expression(high, loc, known)) for low, high in pairs)
 
     def _expression(self, text: str | float, loc: Loc, known: frozenset[str] | None = None) -> Expression:

@@ -105,6 +105,7 @@ class _Draw:
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
         self._number_of_layout = self._rules.layouts.index(layout)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
