@@ -37,7 +37,7 @@ def conv_3d_backprop_filter(
         for tap in itertools.product(*(range(count) for count in kernel)):
             seen = padded[(slice(None), *(_seen(tap[a] * dilations[a], size[a], strides[a]) for a in range(3)))]
             y[tap].baddbmm_(rows, seen.reshape(groups, channels, -1).transpose(1, 2))
-    return y.permute(3, 4, 5, 0, 1, 2).reshape(filter_size).to(x.dtype)
+    return y.permute(3, 4, 5, 0, 1, 2).reshape(filter_size).to(x.dtype).contiguous()
 
 
 def _seen(first: int, count: int, stride: int) -> slice:
