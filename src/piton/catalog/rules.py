@@ -46,6 +46,9 @@ SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
 LOW_OF, HIGH_OF = "low_of_", "high_of_"
 """Before the name of an input: the ends of its range."""
+SLICE_LISTS = ("begin", "end", "strides")
+SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
+"""Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
 _RANGE = frozenset({"low", "high"})
 _GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
@@ -77,13 +80,21 @@ class PartitionRule(Form):
 
 
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, a formula, or a partition of an axis."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, a part of a slice, a formula, or a
+    partition of an axis.
+    """
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
     high: float | None = None
     scale: Literal["linear", "log"] = "linear"
     axis_of: str = ""
+    permutation_of: str = ""
+    """An input: an order of its axes, never the one that they have."""
+    slice_of: str = ""
+    """An input: one part of a strided slice of it; all attributes with such a rule are drawn together."""
+    part: str = ""
+    """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
     partition: PartitionRule | None = None
@@ -98,11 +109,18 @@ class AttributeRule(Form):
         """Every formula of the rule, whatever its kind."""
         return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
 
+    @property
+    def source(self) -> str:
+        """The input whose axes the value is about; empty for other kinds."""
+        return self.axis_of or self.permutation_of or self.slice_of
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value), self.partition is not None)
-        if sum(kinds) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, value, partition")
+        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value, self.partition)
+        if sum((self.low is not None and self.high is not None, *map(bool, named))) != 1:
+            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value, partition")
+        if self.part and not self.slice_of:
+            raise ValueError("part belongs to slice_of")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
@@ -119,6 +137,8 @@ class LayoutForm(Form):
     """Values that go with these shapes, before those of `attributes`."""
     require: tuple[str, ...] = ()
     """Conditions on a case of this layout, beside those for all."""
+    dtypes: tuple[tuple[str, ...] | str, ...] = ()
+    """Combinations that go with these shapes; empty for all."""
 
 
 class DegenerateRule(Form):
@@ -180,6 +200,12 @@ class Layout(Frozen):
     attributes: dict[str, AttributeRule]
     """Those of this layout, before those of the operator."""
     require: tuple[Expression, ...]
+    dtypes: tuple[tuple[DType, ...], ...]
+    """Combinations that go with the shapes; empty for all."""
+
+    def takes(self, dtypes: tuple[DType, ...]) -> bool:
+        """True when these dtypes go with the shapes."""
+        return not self.dtypes or dtypes in self.dtypes
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -253,7 +279,7 @@ class _Reader:
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
-            dtypes=self._dtypes(),
+            dtypes=self._all_dtypes(layouts),
             axes=form.axes,
             layouts=layouts,
             attributes=form.attributes,
@@ -265,7 +291,7 @@ class _Reader:
             largest_elements=form.largest_elements,
             degenerate=form.degenerate,
             invariants=form.invariants,
-            digest=digest(form),
+            digest=digest(form.model_dump(exclude_unset=True)),  # what the file says: it stays when the form learns new keys
         )
 
     def _refuse_unknown(self, name: str, known: object, loc: Loc, what: str) -> None:
@@ -290,7 +316,8 @@ class _Reader:
                 self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
         shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
         require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require)
+        dtypes = self._dtypes(form.dtypes, loc)
+        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require, dtypes=dtypes)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -339,26 +366,32 @@ class _Reader:
 
     def _check_attributes(self, known: frozenset[str]) -> None:
         specs = {spec.name: spec for spec in self._operator.attributes}
-        self._check_attribute_rules(specs, self._form.attributes, ("attributes",), known)
-        for index, layout in enumerate(self._form.layouts):
-            self._check_attribute_rules(specs, layout.attributes, ("layouts", index, "attributes"), known)
+        for place, rules in (
+            (("attributes",), self._form.attributes),
+            *((("layouts", index, "attributes"), item.attributes) for index, item in enumerate(self._form.layouts)),
+        ):
+            for name, rule in rules.items():
+                self._check_attribute(name, rule, (*place, name), known)
         everywhere = set(self._form.attributes).union(set.intersection(*(set(layout.attributes) for layout in self._form.layouts)))
         for name, spec in specs.items():
             if name not in everywhere and spec.is_required and spec.default is None:
                 self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
 
-    def _check_attribute_rules(self, specs: dict[str, AttrSpec], rules: dict[str, AttributeRule], place: Loc, known: frozenset[str]) -> None:
-        for name, rule in rules.items():
-            loc: Loc = (*place, name)
-            self._refuse_unknown(name, list(specs), loc, "attribute")
-            if rule.axis_of:
-                self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            for formula in rule.all_formulas:
-                self._expression(formula, loc, known)
-            if rule.partition is not None and specs[name].type != "int_list":
-                self._located.refuse(f"a partition for attribute {name!r}", (*_ROOT, *loc), expected="an attribute of type int_list", found=specs[name].type)
-            for value in rule.choices:
-                self._attribute(specs[name], value, loc)
+    def _check_attribute(self, name: str, rule: AttributeRule, loc: Loc, known: frozenset[str]) -> None:
+        specs = {spec.name: spec for spec in self._operator.attributes}
+        self._refuse_unknown(name, list(specs), loc, "attribute")
+        if rule.source:
+            self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
+        for formula in rule.all_formulas:
+            self._expression(formula, loc, known)
+        for value in rule.choices:
+            self._attribute(specs[name], value, loc)
+        part = rule.part or name
+        if rule.slice_of:
+            self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
+        wanted = "int_list" if rule.permutation_of or rule.partition or part in SLICE_LISTS else "int"
+        if (rule.permutation_of or rule.partition or rule.slice_of) and specs[name].type != wanted:
+            self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
         try:
@@ -366,19 +399,28 @@ class _Reader:
         except ValueError as error:
             self._located.refuse(f"attribute {spec.name!r}: {error}", (*_ROOT, *loc), expected=spec.type, found=value)
 
-    def _dtypes(self) -> tuple[tuple[DType, ...], ...]:
-        """The listed combinations, by default one for each dtype of the first input."""
-        lines = self._form.dtypes or tuple(item.value for item in self._operator.inputs[0].dtypes)
-        return tuple(self._combination(index, self._for_all(line, index) if isinstance(line, str) else line) for index, line in enumerate(lines))
+    def _all_dtypes(self, layouts: tuple[Layout, ...]) -> tuple[tuple[DType, ...], ...]:
+        """The listed combinations; without a list those of the layouts, or else one for each dtype of the first input."""
+        own = tuple(dict.fromkeys(item for layout in layouts for item in layout.dtypes))
+        first = tuple(item.value for item in self._operator.inputs[0].dtypes)
+        made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
+        for index, layout in enumerate(layouts):
+            if not any(layout.takes(item) for item in made):
+                self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
+        return made
 
-    def _for_all(self, name: str, index: int) -> tuple[str, ...]:
+    def _dtypes(self, lines: tuple[tuple[str, ...] | str, ...], place: Loc) -> tuple[tuple[DType, ...], ...]:
+        """Combinations of `lines`: a dtype per input, or one for all."""
+        places: list[Loc] = [(*place, "dtypes", index) for index in range(len(lines))]
+        return tuple(self._combination(self._for_all(line, loc) if isinstance(line, str) else line, loc) for line, loc in zip(lines, places, strict=True))
+
+    def _for_all(self, name: str, loc: Loc) -> tuple[str, ...]:
         """One dtype for all inputs; an input that does not have it (indices beside floats) takes its first."""
-        dtype = self._dtype(name, ("dtypes", index))
+        dtype = self._dtype(name, loc)
         rest = (dtype.value if dtype in spec.dtypes else spec.dtypes[0].value for spec in self._operator.inputs[1:])
         return (dtype.value, *rest)
 
-    def _combination(self, index: int, names: tuple[str, ...]) -> tuple[DType, ...]:
-        loc: Loc = ("dtypes", index)
+    def _combination(self, names: tuple[str, ...], loc: Loc) -> tuple[DType, ...]:
         if len(names) != len(self._operator.inputs):
             self._located.refuse("number of dtypes", (*_ROOT, *loc), expected=f"one, or {len(self._operator.inputs)}", found=names)
         made = tuple(self._dtype(name, loc) for name in names)
