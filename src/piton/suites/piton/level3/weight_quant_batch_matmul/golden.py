@@ -6,8 +6,8 @@ import torch
 def weight_quant_batch_matmul(
     x: torch.Tensor,
     weight: torch.Tensor,
-    antiquantScale: torch.Tensor,  # noqa: N803  # spelled as in the schema
-    antiquantOffset: torch.Tensor | None = None,  # noqa: N803
+    antiquantScale: torch.Tensor,
+    antiquantOffset: torch.Tensor | None = None,
     bias: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """x @ ((weight + antiquantOffset) * antiquantScale) + bias: [M, N] in the dtype of x.
