@@ -203,18 +203,28 @@ def _reachable(form: CaseInput) -> tuple[float, float]:
 
 
 def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
-    """Sizes of the named axes, read off the shapes of the first layout that fits."""
-    shapes = {item.argument: item.shape for item in case.inputs if not item.list_index}
+    """Sizes of the named axes, read off the shapes of the first layout that fits, its own attributes included."""
     for layout in rules.layouts:
-        sizes: dict[str, Number] = {}
-        for name, axes in layout.shapes:
-            named = [axis for axis in axes if axis != BATCH]
-            for axis, size in zip(reversed(named), reversed(shapes.get(name, ())), strict=False):
-                if axis.isidentifier():
-                    sizes.setdefault(axis, size)
-        if {name for name, _ in layout.shapes} == set(shapes):
-            return sizes
+        if any(rule.choices and case.attributes.get(name) not in rule.choices for name, rule in layout.attributes.items()):
+            continue
+        entries = dict(layout.shapes)
+        shapes: dict[str, tuple[int, ...]] = {}
+        for item in case.inputs:
+            name = item.argument if item.argument in entries else f"{item.argument}[{item.list_index}]"
+            shapes.setdefault(name, item.shape)
+        if set(shapes) == set(entries):
+            return _named_sizes(entries, shapes)
     return {}
+
+
+def _named_sizes(entries: dict[str, tuple[str, ...]], shapes: dict[str, tuple[int, ...]]) -> dict[str, Number]:
+    sizes: dict[str, Number] = {}
+    for name, axes in entries.items():
+        named = [axis for axis in axes if axis != BATCH]
+        for axis, size in zip(reversed(named), reversed(shapes[name]), strict=False):
+            if axis.isidentifier():
+                sizes.setdefault(axis, size)
+    return sizes
 
 
 def _array(item: TensorData) -> AnyArray:

@@ -62,9 +62,10 @@ def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
     wanted = [(size, name) for size, names in sized.items() for name in names]
     aligned = stream.shuffled([True] * ALIGNED_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY))
     primes = iter(stream.shuffled([True] * PRIMES_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY - PRIMES_OF_TWENTY)))
-    shapes = _shapes(rules, stream)
+    pairs = _shapes(rules, stream)
     dtypes = _dtypes(rules, stream, len(_EDGES))
     _add_edges(wanted, dtypes, rules)
+    shapes = _matched(pairs, dtypes, rules)
     families = [(size, _allowed(name, rules, number, line)) for (size, name), line in zip(wanted, dtypes, strict=True)]
     return [
         Slot("", size, family, is_even, False if is_even else next(primes), dtypes[index], *shapes[index], has_seed=False)
@@ -97,6 +98,15 @@ def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:
     """Layout and rank of every slot: all pairs in turn."""
     pairs = [(index, rank) for index, layout in enumerate(rules.layouts) for rank in range(layout.ranks[0], layout.ranks[1] + 1)]
     return stream.shuffled((pairs * TWENTY)[:TWENTY])
+
+
+def _matched(pairs: list[tuple[int, int]], dtypes: list[tuple[DType, ...]], rules: CaseRules) -> list[tuple[int, int]]:
+    """The pairs of layout and rank in an order that suits the dtypes of the slots, as far as there are enough of them."""
+    left, made = list(pairs), []
+    for combination in dtypes:
+        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(combination))
+        made.append(left.pop(next(suited, 0)))
+    return made
 
 
 def _dtypes(rules: CaseRules, stream: Stream, edges: int) -> list[tuple[DType, ...]]:
