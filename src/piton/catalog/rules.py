@@ -80,7 +80,7 @@ class PartitionRule(Form):
 
 
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, part of a slice, a partition or formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or order of its axes, part of a slice, a partition or formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
