@@ -53,6 +53,11 @@ def test_impostors_that_do_not_exist_are_left_out() -> None:
     assert set(impostors(golden, {"x": np.ones((3, 4))}, other_shape)) == {"zeros", "constant", "mean"}
 
 
+def test_an_output_of_one_element_has_no_constant_and_no_mean() -> None:
+    golden = golden_output("y", np.array(3.5, dtype=np.float32), DType.FLOAT32)
+    assert not {"constant", "mean"} & set(impostors(golden, {}))
+
+
 def test_the_lint_counts_special_values_on_which_golden_and_native_run_disagree() -> None:
     golden = golden_output("y", np.array([1.0, np.nan, np.inf, 65504.0, 1.0, np.inf]), DType.FLOAT16)
     native = golden_output("y", np.array([1.5, np.nan, np.inf, np.inf, np.nan, -np.inf]), DType.FLOAT16)
