@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from piton.catalog.expression import ExpressionError, Number, Value, parse_expression
-from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.rules import BATCH, HIGH_OF, LOW_OF, SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
+from piton.curate.partition import draw_partition
 from piton.curate.plan import Slot
-from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, reach_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
 from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
@@ -28,7 +29,7 @@ _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15,
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 """Names that mean nothing for a range of special values."""
 _LARGE_SPREAD = 1.09
 """Large cases stay within this factor of their least size: they cost most of the time of a set."""
@@ -99,9 +100,16 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
+        if not layout.takes(self._dtypes):
+            return None
+        self._attribute_rules = {**self._rules.attributes, **layout.attributes}
+        self._require = (*self._rules.require, *layout.require)
+        self._number_of_layout = self._rules.layouts.index(layout)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
-        length = self._stream.between(*self._rules.list_length) if any(spec.is_list for spec in self._operator.inputs) else 1
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
+        has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
+        length = self._stream.between(*self._rules.list_length) if has_lists else 1
         sizes: list[Sizes] = []
         for _ in range(length):
             drawn = draw_sizes(layout, self._rules, replace(wish, elements=elements // length), self._stream, self._shared(layout, sizes))
@@ -122,7 +130,7 @@ class _Draw:
         layout = self._rules.layouts[self._slot.layout]
         low, high = layout.ranks
         if self._has_free_rank:
-            layout = self._stream.choice(self._rules.layouts)
+            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes)] or self._rules.layouts)
             return layout, self._stream.between(*layout.ranks)
         return layout, min(max(self._slot.rank, low), high)
 
@@ -145,16 +153,18 @@ class _Draw:
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}
         lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
-        names |= {"low": span[0], "high": span[1]}
-        inputs = self._inputs(shapes, span, names)
+        names |= {"low": span[0], "high": span[1], "reach": reach_of(span)}
+        inputs = self._inputs(layout, shapes, span, names)
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}
+        self._names |= {"elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {f"{end}{item.argument}": value for item in inputs for end, value in ((LOW_OF, item.low), (HIGH_OF, item.high))}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
             inputs=inputs,
             attributes=attributes,
-            omitted=tuple(spec.name for spec in self._operator.inputs if spec.name not in shapes[0]),
+            omitted=tuple(spec.name for spec in self._operator.inputs if not layout.elements_of(spec.name)),
             seed=self._stream.below(_SEEDS) if self._slot.has_seed else 0,
         )
 
@@ -163,23 +173,26 @@ class _Draw:
         axes = {name: (rule.axis_of, attributes[name]) for name, rule in self._attribute_rules.items() if rule.axis_of}
         return {f"{SIZE_OF}{name}": shapes[source][axis] for name, (source, axis) in axes.items() if isinstance(axis, int)}
 
-    def _inputs(self, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Value]) -> tuple[CaseInput, ...]:
+    def _inputs(self, layout: Layout, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Value]) -> tuple[CaseInput, ...]:
         made: list[CaseInput] = []
         for spec, dtype in zip(self._operator.inputs, self._dtypes, strict=True):
-            if spec.name not in shapes[0]:
+            entries = layout.elements_of(spec.name)
+            if not entries:
                 continue
             low, high = span if spec.name == self._rules.lead else draw_other(spec.name, dtype, self._rules, names, self._stream)
-            for index, item in enumerate(shapes if spec.is_list else shapes[:1]):
+            for index, shape in enumerate(item[entry] for item in (shapes if spec.is_list else shapes[:1]) for entry in entries):
                 position = index if spec.is_list else None
-                made.append(CaseInput(argument=spec.name, shape=item[spec.name], dtype=dtype, low=low, high=high, list_index=position))
+                made.append(CaseInput(argument=spec.name, shape=shape, dtype=dtype, low=low, high=high, list_index=position))
         return tuple(made)
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._attribute_rules.get(spec.name)
-        if rule is None:
+        if rule is None or (rule.when and not parse_expression(rule.when).value({**numbers(sizes), "layout": self._number_of_layout})):
             return spec.default
         if rule.source:
             return self._about_axes(spec, rule, shapes[rule.source])
+        if rule.partition is not None:
+            return draw_partition(rule.partition, numbers(sizes), self._stream)
         if rule.value:
             return to_attr_value(spec.type, _formula_value(rule, sizes))
         if rule.choices:
@@ -212,7 +225,7 @@ class _Draw:
             return None
         if is_non_aligned(case) is self._is_aligned or has_side_tensor_only(case):
             return None
-        if not all(rule.value(self._names) for rule in self._rules.require if not (self._family.startswith("special") and rule.names & _RANGE)):
+        if not all(rule.value(self._names) for rule in self._require if not (self._family.startswith("special") and rule.names & _RANGE)):
             return None
         return case.model_copy(update={"note": note_of(case, self._dtypes[0], self._family)})
 

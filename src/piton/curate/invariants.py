@@ -111,6 +111,15 @@ def _positive(promise: _Promise) -> str:
     return f"{wrong} values that are not above 0" if wrong else ""
 
 
+def _prefix(promise: _Promise) -> str:
+    """Values of latent attention are the leading columns of its keys: one cache holds both."""
+    part, whole = (array.astype(np.float64) for array in promise.arrays)
+    if part.shape[:-1] != whole.shape[:-1] or part.shape[-1] > whole.shape[-1]:
+        return f"shape {list(part.shape)} is no prefix of {list(whole.shape)}"
+    wrong = int((~np.isclose(part, whole[..., : part.shape[-1]], rtol=0, atol=0, equal_nan=True)).sum())
+    return f"{wrong} values differ" if wrong else ""
+
+
 _CHECKS: dict[str, Callable[[_Promise], str]] = {
     "distinct": _distinct,
     "unit_circle": _unit_circle,
@@ -119,4 +128,5 @@ _CHECKS: dict[str, Callable[[_Promise], str]] = {
     "ordered_boxes": _ordered_boxes,
     "within": _within,
     "positive": _positive,
+    "prefix": _prefix,
 }

@@ -18,7 +18,8 @@ from piton.numerics.judge import Profile
 from piton.numerics.tensors import GoldenOutput
 from piton.numerics.thresholds import Tolerance
 
-NAMES = ("zeros", "constant", "mean", "input_copy", "first_row_only", "lower_precision", "stale")
+LOWER_PRECISION = "lower_precision"
+NAMES = ("zeros", "constant", "mean", "input_copy", "first_row_only", LOWER_PRECISION, "stale")
 """All impostors; which of them exist depends on the output."""
 
 _LOWER: Mapping[DType, DType] = {
@@ -41,7 +42,7 @@ def impostors(golden: GoldenOutput, inputs: Inputs, stale: GoldenOutput | None =
         "mean": mean(golden) if golden.elements > 1 else None,
         "input_copy": input_copy(golden, inputs),
         "first_row_only": first_row_only(golden),
-        "lower_precision": lower_precision(golden),
+        LOWER_PRECISION: lower_precision(golden),
         "stale": stale if stale is not None and stale.shape == golden.shape else None,
     }
     return {name: impostor for name, impostor in made.items() if impostor is not None}
