@@ -144,7 +144,6 @@ class _Draw:
     def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
         """The case of these sizes; also keeps the names that `require` may use."""
         shapes = [shapes_of(layout, item) for item in sizes]
-        self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._slices: dict[str, SliceParts] = {}
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
