@@ -2,7 +2,8 @@
 
 It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
 attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), and `size_of_dim` for an attribute `dim` that is an axis.
+dtype), `rank` (of the first input), `elements` (of all inputs together), `layout` (its number, from 0), and `size_of_dim` for an attribute `dim` that is an
+axis.
 """
 
 from __future__ import annotations
@@ -43,9 +44,12 @@ MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
+SLICE_LISTS = ("begin", "end", "strides")
+SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
+"""Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
 _RANGE = frozenset({"low", "high"})
-_GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
+_GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 
 class AxisRule(Form):
@@ -63,26 +67,41 @@ class AxisRule(Form):
 
 
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, or a formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, a part of a slice, or a formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
     high: float | None = None
     scale: Literal["linear", "log"] = "linear"
     axis_of: str = ""
+    permutation_of: str = ""
+    """An input: an order of its axes, never the one that they have."""
+    slice_of: str = ""
+    """An input: one part of a strided slice of it; all attributes with such a rule are drawn together."""
+    part: str = ""
+    """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    when: str = ""
+    """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
 
     @property
     def formulas(self) -> tuple[str, ...]:
         """The formulas of `value`, one or several."""
         return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
+    @property
+    def source(self) -> str:
+        """The input whose axes the value is about; empty for other kinds."""
+        return self.axis_of or self.permutation_of or self.slice_of
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value))
-        if sum(kinds) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, value")
+        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value)
+        if sum((self.low is not None and self.high is not None, *map(bool, named))) != 1:
+            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value")
+        if self.part and not self.slice_of:
+            raise ValueError("part belongs to slice_of")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
@@ -101,6 +120,8 @@ class LayoutForm(Form):
     """Conditions on a case of this layout, beside those for all."""
     dtypes: tuple[tuple[str, ...] | str, ...] = ()
     """Combinations that go with these shapes; empty for all."""
+    families: tuple[str, ...] = FAMILIES
+    """Families of value ranges that go with these shapes."""
     values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
     """Ranges of inputs that go with these shapes, before those of `values`."""
 
@@ -166,12 +187,14 @@ class Layout(Frozen):
     require: tuple[Expression, ...]
     dtypes: tuple[tuple[DType, ...], ...]
     """Combinations that go with the shapes; empty for all."""
+    families: tuple[str, ...]
+    """Families of value ranges that go with the shapes."""
     values: dict[str, tuple[tuple[Expression, Expression], ...]]
     """Those of this layout, before those of the operator."""
 
-    def takes(self, dtypes: tuple[DType, ...]) -> bool:
-        """True when these dtypes go with the shapes."""
-        return not self.dtypes or dtypes in self.dtypes
+    def takes(self, dtypes: tuple[DType, ...], family: str) -> bool:
+        """True when these dtypes and this family of value ranges go with the shapes."""
+        return (not self.dtypes or dtypes in self.dtypes) and family in self.families
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -259,7 +282,7 @@ class _Reader:
             largest_elements=form.largest_elements,
             degenerate=form.degenerate,
             invariants=form.invariants,
-            digest=digest(form),
+            digest=digest(form.model_dump(exclude_unset=True)),  # what the file says: it stays when the form learns new keys
         )
 
     def _refuse_unknown(self, name: str, known: object, loc: Loc, what: str) -> None:
@@ -287,9 +310,11 @@ class _Reader:
         dtypes = self._dtypes(form.dtypes, loc)
         for name in form.values:
             self._refuse_unknown(name, list(form.shapes), (*loc, "values"), "input")
+        for family in form.families:
+            self._refuse_unknown(family, FAMILIES, (*loc, "families"), "family")
         values = {name: self._values(pairs, (*loc, "values", name)) for name, pairs in form.values.items()}
         ranks = self._ranks(shapes[0][1], form, loc)
-        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values)
+        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values, families=form.families)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -330,32 +355,43 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
+        rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
         yield from (text for rule in rules if rule.value for text in rule.formulas)
+        yield from (rule.when for rule in rules if rule.when)
         yield from (end for group in (form.values, *(item.values for item in form.layouts)) for pairs in group.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
 
     def _check_attributes(self, known: frozenset[str]) -> None:
         specs = {spec.name: spec for spec in self._operator.attributes}
-        self._check_attribute_rules(specs, self._form.attributes, ("attributes",), known)
-        for index, layout in enumerate(self._form.layouts):
-            self._check_attribute_rules(specs, layout.attributes, ("layouts", index, "attributes"), known)
+        for place, rules in (
+            (("attributes",), self._form.attributes),
+            *((("layouts", index, "attributes"), item.attributes) for index, item in enumerate(self._form.layouts)),
+        ):
+            for name, rule in rules.items():
+                self._check_attribute(name, rule, (*place, name), known)
         everywhere = set(self._form.attributes).union(set.intersection(*(set(layout.attributes) for layout in self._form.layouts)))
         for name, spec in specs.items():
             if name not in everywhere and spec.is_required and spec.default is None:
                 self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
 
-    def _check_attribute_rules(self, specs: dict[str, AttrSpec], rules: dict[str, AttributeRule], place: Loc, known: frozenset[str]) -> None:
-        for name, rule in rules.items():
-            loc: Loc = (*place, name)
-            self._refuse_unknown(name, list(specs), loc, "attribute")
-            if rule.axis_of:
-                self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            for formula in rule.formulas if rule.value else ():
-                self._expression(formula, loc, known)
-            for value in rule.choices:
-                self._attribute(specs[name], value, loc)
+    def _check_attribute(self, name: str, rule: AttributeRule, loc: Loc, known: frozenset[str]) -> None:
+        specs = {spec.name: spec for spec in self._operator.attributes}
+        self._refuse_unknown(name, list(specs), loc, "attribute")
+        if rule.source:
+            self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
+        for formula in rule.formulas if rule.value else ():
+            self._expression(formula, loc, known)
+        if rule.when:
+            self._expression(rule.when, loc, known | {"layout"})
+        for value in rule.choices:
+            self._attribute(specs[name], value, loc)
+        part = rule.part or name
+        if rule.slice_of:
+            self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
+        wanted = "int_list" if rule.permutation_of or part in SLICE_LISTS else "int"
+        if (rule.permutation_of or rule.slice_of) and specs[name].type != wanted:
+            self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
         try:
@@ -369,7 +405,7 @@ class _Reader:
         first = tuple(item.value for item in self._operator.inputs[0].dtypes)
         made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
         for index, layout in enumerate(layouts):
-            if not any(layout.takes(item) for item in made):
+            if not any(layout.takes(item, layout.families[0]) for item in made):
                 self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
         return made
 

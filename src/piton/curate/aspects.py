@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
+from piton.catalog.rules import CaseRules
 from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
@@ -131,6 +132,7 @@ def repeats(keys: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
     return found
 
 
-def has_many_attribute_values(operator: Operator) -> bool:
-    """True when the attributes can take any number of combinations, so that no two cases need the same; names, axes and switches can't."""
-    return any(spec.type in ("float", "float_list", "int_list") for spec in operator.attributes)
+def has_many_attribute_values(operator: Operator, rules: CaseRules | None = None) -> bool:
+    """True when the attributes can take any number of combinations, so that no two cases need the same; names, axes, orders of axes and switches can't."""
+    orders = {name for name, rule in rules.attributes.items() if rule.permutation_of} if rules else set()
+    return any(spec.type in ("float", "float_list", "int_list") and spec.name not in orders for spec in operator.attributes)

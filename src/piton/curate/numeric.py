@@ -152,7 +152,8 @@ def _input_problems(runs: CaseRuns) -> Iterator[NumericProblem]:
         form = forms[item.tensor.name, item.tensor.list_index]
         yield from _values_problems(runs.case, form, item, other)
     if runs.rules is not None:
-        for promised, found in broken_promises(runs.case, runs.arrays(runs.data), runs.rules.invariants, _axes(runs.case, runs.rules)):
+        omitted = {spec.name: "" for spec in runs.operator.attributes if spec.type == "str"}
+        for promised, found in broken_promises(runs.case, runs.arrays(runs.data), runs.rules.invariants, {**omitted, **_axes(runs.case, runs.rules)}):
             yield _named(checks.STRUCTURE, runs.case, "a structured input does not keep its promise", expected=promised, found=found, action="mend get_input")
 
 
@@ -186,8 +187,10 @@ def _range_problem(form: CaseInput, array: AnyArray) -> str:
 
 
 def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
-    """Sizes of the named axes, read off the shapes of the first layout that fits."""
+    """Sizes of the named axes, read off the shapes of the first layout that fits, its own attributes included."""
     for layout in rules.layouts:
+        if any(rule.choices and case.attributes.get(name) not in rule.choices for name, rule in layout.attributes.items()):
+            continue
         entries = dict(layout.shapes)
         shapes: dict[str, tuple[int, ...]] = {}
         for item in case.inputs:

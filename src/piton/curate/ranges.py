@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from piton.catalog.expression import Number
+from piton.catalog.expression import Value
 from piton.catalog.rules import CaseRules
 from piton.core.dtype import DType
 from piton.curate.aspects import MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
@@ -31,20 +31,31 @@ def boundary_of(rules: CaseRules, dtype: DType) -> float:
     return rules.limits.get(dtype, largest_of(dtype))
 
 
+def family_for(family: str, dtype: DType) -> str:
+    """The family, or its asymmetric kin where the dtype has no negative values."""
+    is_unsigned = not dtype.is_floating and integer_bounds(dtype)[0] == 0
+    return f"a{family}" if is_unsigned and family.startswith("symmetric") else family
+
+
 def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Range:
     """A range of `family` for the leading input; ends have two digits, at the boundary four, and integers none after the point."""
     low, high = _DRAWS[family.partition("-")[0]](family, dtype, rules, stream)
     if dtype.is_floating:
         return low, high
     least = float(integer_bounds(dtype)[0])
+    if least == 0 and abs(low) > abs(high):
+        low, high = -high, -low
     return max(least, float(math.ceil(low))), float(math.floor(max(high, math.ceil(low))))
 
 
-def draw_other(name: str, rules: CaseRules, names: Mapping[str, Number], stream: Stream) -> Range:
-    """A range of another input: one of the operator's, else symmetric and small."""
+def draw_other(name: str, dtype: DType, rules: CaseRules, names: Mapping[str, Value], stream: Stream) -> Range:
+    """A range of another input: one of the operator's, inside its dtype if that is whole, else symmetric and small."""
     if name in rules.values:
-        low, high = stream.choice(rules.values[name])
-        return float(low.value(names)), float(high.value(names))
+        low, high = (float(end.value(names)) for end in stream.choice(rules.values[name]))
+        if dtype.is_floating:
+            return low, high
+        least, most = integer_bounds(dtype)
+        return float(min(max(low, least), most)), float(min(max(high, least), most))
     end = rounded(stream.log_uniform(0.25, 4.0))
     return -end, end
 

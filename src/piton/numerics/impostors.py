@@ -31,11 +31,14 @@ _LOWER: Mapping[DType, DType] = {
 
 
 def impostors(golden: GoldenOutput, inputs: Inputs, stale: GoldenOutput | None = None) -> dict[str, GoldenOutput]:
-    """All impostors that exist for this output, by name. `stale` is the golden of the same case under another seed."""
+    """All impostors that exist for this output, by name. `stale` is the golden of the same case under another seed.
+
+    An output of one element has neither `constant` nor `mean`: both are the golden itself.
+    """
     made = {
         "zeros": zeros(golden),
-        "constant": constant(golden),
-        "mean": mean(golden),
+        "constant": constant(golden) if golden.elements > 1 else None,
+        "mean": mean(golden) if golden.elements > 1 else None,
         "input_copy": input_copy(golden, inputs),
         "first_row_only": first_row_only(golden),
         "lower_precision": lower_precision(golden),
