@@ -179,9 +179,7 @@ def test_adaptive_avg_pool_3d_is_the_mean_of_windows_that_may_overlap(size: list
     x = draw(2, 2, 3, 5, 4)
     expected = np.zeros((2, 2, *size))
     for i, j, k in np.ndindex(*size):
-        window = tuple(
-            slice(place * old // new, -(-(place + 1) * old // new)) for place, old, new in zip((i, j, k), x.shape[2:], size, strict=True)
-        )
+        window = tuple(slice(place * old // new, -(-(place + 1) * old // new)) for place, old, new in zip((i, j, k), x.shape[2:], size, strict=True))
         expected[:, :, i, j, k] = x.numpy()[(slice(None), slice(None), *window)].mean(axis=(2, 3, 4))
     assert_close(golden("adaptive_avg_pool_3d")(x, size), expected)
 
