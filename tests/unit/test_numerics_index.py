@@ -111,7 +111,6 @@ def test_large_outputs_are_looked_at_in_every_block() -> None:
     assert cause(got, golden, IndexRule(axis=1), source) is Cause.INDEX_MISMATCH
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("shape", [(700, 1500, 1), (3, 5, 70_000), (40_000, 3, 2)])
 def test_faults_are_counted_alike_however_the_blocks_fall(shape: tuple[int, int, int]) -> None:
     source = np.random.default_rng(1).permutation(np.arange(np.prod(shape))).reshape(shape).astype(np.float32)
@@ -121,7 +120,8 @@ def test_faults_are_counted_alike_however_the_blocks_fall(shape: tuple[int, int,
     got.reshape(-1)[wrong] = (got.reshape(-1)[wrong] + 1) % shape[1]
     result = compare_index_output(as_output(indices(got)), indices(golden), source, ARG_MAX)
     assert result.mismatches == np.count_nonzero(got != golden)
-=======
+
+
 def test_values_within_the_tolerance_count_as_equal() -> None:
     source = np.array([[1.0, 1.25, 3.0]], dtype=np.float32)
     close = IndexRule(axis=1, is_unique=True, tolerance=0.25)
@@ -139,4 +139,3 @@ def test_marks_have_to_be_the_same_numbers() -> None:
     assert cause([[4, 1], [4, 4]], golden, marked) is Cause.INDEX_MISMATCH
     with pytest.raises(EvaluatorError, match="leave the source"):
         cause(golden, golden, dataclasses.replace(marked, has_marks=False))
->>>>>>> ops5
