@@ -223,7 +223,7 @@ WIDE = """rules:
   - shapes: {a: [..., "G * H"], w: [G, H], i: [G], bias: ["G * H"]}
     ranks: [2, 3]
   - {shapes: {a: [M, "G * H"], w: [G, H], i: [G]}}
-  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 1, high: 5}, size: {value: [2 * O, G]}}
+  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 2, high: 5, when: G > 2 and layout == 1}, size: {value: [2 * O, G]}}
   values: {i: [[0, H - 1]]}
   list_length: [2, 3]
   require: [rank < 3 or bits == 32, G * H < 20000, O != 5]
@@ -245,7 +245,7 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         lists = [item for item in case.inputs if item.argument == "a"]
         assert case.attributes["groups"] == groups
         assert case.attributes["mode"] in ("sum", "mean")
-        assert 1 <= case.attributes["k"] <= 5  # type: ignore[operator]
+        assert case.attributes["k"] in ((2, 3, 4, 5) if groups > 2 and "bias" in case.omitted else (1,))
         assert case.attributes["size"] in {(2 * size, groups) for size in (3, 4, 6, 7, 8, 9)}
         assert [item.list_index for item in lists] == list(range(len(lists)))
         assert len(lists) in (2, 3)
@@ -259,14 +259,15 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
     [
         ("groups: {value: G}", "groups: {value: Q}", "unknown name 'Q'"),
         ("groups: {value: G}, ", "", "no values for attribute 'groups'"),
-        ("k: {low: 1, high: 5}", "k: {low: 1}", "exactly one of"),
-        ("k: {low: 1, high: 5}", "k: {low: 5, high: 1}", "smaller end first"),
+        ("k: {low: 2, high: 5,", "k: {low: 1,", "exactly one of"),
+        ("k: {low: 2, high: 5,", "k: {low: 5, high: 1,", "smaller end first"),
         ("mode: {choices: [sum, mean]}", "mode: {choices: [1]}", "mode"),
         ("w: [G, H]", "w: [G, ...]", "not at the front"),
         ("w: [G, H], i: [G], bias", "w: [G, H], bias", "no shape for input 'i'"),
         ("ranks: [2, 3]", "ranks: [2, 9]", "ranks out of range"),
         ("axes: {G:", "axes: {Z: {low: 2}, G:", "unknown axis 'Z'"),
         ("size: {value: [2 * O, G]}", "size: {value: [2 * O, Q]}", "unknown name 'Q'"),
+        ("when: G > 2", "when: Q > 2", "unknown name 'Q'"),
         ("values: {i:", "values: {j:", "unknown input 'j'"),
         ("require: [rank", "require: [open(G), rank", "not allowed"),
         ("list_length", "list_lengths", "unknown key"),

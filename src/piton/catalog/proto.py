@@ -21,6 +21,10 @@ class IndexGatherForm(Form):
 
     input: str = ""
     dim_attr: str = ""
+    unique: bool = False
+    """Ours, as are the next two: no index twice along the axis."""
+    ordered: bool = True
+    prefix: bool = False
 
 
 class TensorForm(Form):
@@ -165,14 +169,18 @@ def _same_names(key: str, listed: list[str], declared: list[str], located: Locat
 
 def _tensor(loc: Loc, form: TensorForm, argument: Argument, located: Located) -> TensorSpec:
     names = (form.dtype,) if isinstance(form.dtype, str) else form.dtype
+    gather = form.index_gather or IndexGatherForm()
     return TensorSpec(
         name=form.name,
         dtypes=tuple(_dtype(name, (*_ROOT, *loc, "dtype"), located) for name in names),
         is_optional=form.optional or argument.is_optional,
         is_list=form.is_list or argument.kind == "tensor_list",
         is_mutable=argument.is_mutable,
-        indexes=form.index_gather.input if form.index_gather else "",
-        index_axis=form.index_gather.dim_attr if form.index_gather else "",
+        indexes=gather.input,
+        index_axis=gather.dim_attr,
+        index_is_unique=gather.unique,
+        index_is_ordered=gather.ordered,
+        index_is_prefix=gather.prefix,
         description=form.description or "",
     )
 

@@ -1,8 +1,9 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), and `size_of_dim` for an attribute `dim` that is an axis.
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and attributes
+(texts can only be compared); in `values` and `require` also `low`, `high` (range of the leading input) and `reach` (largest magnitude of its ordinary
+values); in `require` `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first input), `elements` (of all inputs together),
+`layout` (its number, from 0), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -43,9 +44,14 @@ MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
+SLICE_LISTS = ("begin", "end", "strides")
+SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
+"""Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
+LOW_OF, HIGH_OF = "low_of_", "high_of_"
+"""Before the name of an input: the ends of its range."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_RANGE = frozenset({"low", "high"})
-_GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
+_RANGE = frozenset({"low", "high", "reach"})
+_GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 
 class AxisRule(Form):
@@ -62,27 +68,59 @@ class AxisRule(Form):
         return self
 
 
+class PartitionRule(Form):
+    """A list of whole numbers that splits an axis into consecutive groups, some of them empty now and then."""
+
+    of: str
+    """Formula of what is split, such as the rows of an input."""
+    into: str
+    """Formula of the number of groups."""
+    form: Literal["ends", "counts"] = "ends"
+    """What the list holds: where each group ends (never decreasing, the last is the whole), or how long each is (the sum is the whole)."""
+
+
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input, or a formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or order of its axes, part of a slice, a partition or formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
     high: float | None = None
     scale: Literal["linear", "log"] = "linear"
     axis_of: str = ""
+    permutation_of: str = ""
+    """An input: an order of its axes, never the one that they have."""
+    slice_of: str = ""
+    """An input: one part of a strided slice of it; all attributes with such a rule are drawn together."""
+    part: str = ""
+    """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    when: str = ""
+    """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
+    partition: PartitionRule | None = None
 
     @property
     def formulas(self) -> tuple[str, ...]:
         """The formulas of `value`, one or several."""
         return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
+    @property
+    def source(self) -> str:
+        """The input whose axes the value is about; empty for other kinds."""
+        return self.axis_of or self.permutation_of or self.slice_of
+
+    @property
+    def all_formulas(self) -> tuple[str, ...]:
+        """Every formula of the value, whatever its kind."""
+        return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        kinds = (bool(self.choices), self.low is not None and self.high is not None, bool(self.axis_of), bool(self.value))
-        if sum(kinds) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, value")
+        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value, self.partition)
+        if sum((self.low is not None and self.high is not None, *map(bool, named))) != 1:
+            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value, partition")
+        if self.part and not self.slice_of:
+            raise ValueError("part belongs to slice_of")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
             raise ValueError("the smaller end first, and above 0 on a log scale")
         return self
@@ -99,6 +137,10 @@ class LayoutForm(Form):
     """Values that go with these shapes, before those of `attributes`."""
     require: tuple[str, ...] = ()
     """Conditions on a case of this layout, beside those for all."""
+    dtypes: tuple[tuple[str, ...] | str, ...] = ()
+    """Combinations that go with these shapes; empty for all."""
+    values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
+    """Ranges of inputs that go with these shapes, before those of `values`."""
 
 
 class DegenerateRule(Form):
@@ -160,6 +202,14 @@ class Layout(Frozen):
     attributes: dict[str, AttributeRule]
     """Those of this layout, before those of the operator."""
     require: tuple[Expression, ...]
+    dtypes: tuple[tuple[DType, ...], ...]
+    """Combinations that go with the shapes; empty for all."""
+    values: dict[str, tuple[tuple[Expression, Expression], ...]]
+    """Those of this layout, before those of the operator."""
+
+    def takes(self, dtypes: tuple[DType, ...]) -> bool:
+        """True when these dtypes go with the shapes."""
+        return not self.dtypes or dtypes in self.dtypes
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -224,27 +274,31 @@ class _Reader:
         lead = form.lead or self._operator.inputs[0].name
         layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
+        sizes |= {f"{end}{name}" for name in self._inputs for end in (LOW_OF, HIGH_OF)}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
         for index, layout in enumerate(layouts):
             for rule in layout.require:
                 self._expression(rule.text, ("layouts", index, "require"), known | _GIVEN | sizes)
+            for name, ends in layout.values.items():
+                for end in (item for pair in ends for item in pair):
+                    self._expression(end.text, ("layouts", index, "values", name), known | _RANGE)
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
-            dtypes=self._dtypes(),
+            dtypes=self._all_dtypes(layouts),
             axes=form.axes,
             layouts=layouts,
             attributes=form.attributes,
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
-            values={name: self._values(name, pairs, known | _RANGE) for name, pairs in form.values.items()},
+            values={name: self._values(pairs, ("values", name), known | _RANGE) for name, pairs in form.values.items()},
             require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,
             degenerate=form.degenerate,
             invariants=form.invariants,
-            digest=digest(form),
+            digest=digest(form.model_dump(exclude_unset=True)),  # what the file says: it stays when the form learns new keys
         )
 
     def _refuse_unknown(self, name: str, known: object, loc: Loc, what: str) -> None:
@@ -269,7 +323,12 @@ class _Reader:
                 self._located.refuse(f"no shape for input {spec.name!r}", (*_ROOT, *loc), expected="a shape for every input that is not optional")
         shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
         require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require)
+        dtypes = self._dtypes(form.dtypes, loc)
+        for name in form.values:
+            self._refuse_unknown(name, list(form.shapes), (*loc, "values"), "input")
+        values = {name: self._values(pairs, (*loc, "values", name)) for name, pairs in form.values.items()}
+        ranks = self._ranks(shapes[0][1], form, loc)
+        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -310,32 +369,45 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
-        yield from (text for rule in rules if rule.value for text in rule.formulas)
-        yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
+        rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
+        yield from (text for rule in rules for text in rule.all_formulas)
+        yield from (rule.when for rule in rules if rule.when)
+        yield from (end for group in (form.values, *(item.values for item in form.layouts)) for pairs in group.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
 
     def _check_attributes(self, known: frozenset[str]) -> None:
         specs = {spec.name: spec for spec in self._operator.attributes}
-        self._check_attribute_rules(specs, self._form.attributes, ("attributes",), known)
-        for index, layout in enumerate(self._form.layouts):
-            self._check_attribute_rules(specs, layout.attributes, ("layouts", index, "attributes"), known)
+        for place, rules in (
+            (("attributes",), self._form.attributes),
+            *((("layouts", index, "attributes"), item.attributes) for index, item in enumerate(self._form.layouts)),
+        ):
+            for name, rule in rules.items():
+                self._check_attribute(name, rule, (*place, name), known)
         everywhere = set(self._form.attributes).union(set.intersection(*(set(layout.attributes) for layout in self._form.layouts)))
         for name, spec in specs.items():
             if name not in everywhere and spec.is_required and spec.default is None:
                 self._located.refuse(f"no values for attribute {name!r}", (*_ROOT, "attributes"), expected="a rule for every attribute without a default")
 
-    def _check_attribute_rules(self, specs: dict[str, AttrSpec], rules: dict[str, AttributeRule], place: Loc, known: frozenset[str]) -> None:
-        for name, rule in rules.items():
-            loc: Loc = (*place, name)
-            self._refuse_unknown(name, list(specs), loc, "attribute")
-            if rule.axis_of:
-                self._refuse_unknown(rule.axis_of, list(self._inputs), loc, "input")
-            for formula in rule.formulas if rule.value else ():
-                self._expression(formula, loc, known)
-            for value in rule.choices:
-                self._attribute(specs[name], value, loc)
+    def _check_attribute(self, name: str, rule: AttributeRule, loc: Loc, known: frozenset[str]) -> None:
+        specs = {spec.name: spec for spec in self._operator.attributes}
+        self._refuse_unknown(name, list(specs), loc, "attribute")
+        if rule.source:
+            self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
+        for formula in rule.all_formulas:
+            self._expression(formula, loc, known)
+        if rule.when:
+            self._expression(rule.when, loc, known | {"layout"})
+        for value in rule.choices:
+            self._attribute(specs[name], value, loc)
+        part = rule.part or name
+        if rule.slice_of:
+            self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
+        wanted = "int_list" if rule.permutation_of or part in SLICE_LISTS else "int"
+        if rule.partition is not None and specs[name].type != "int_list":
+            self._located.refuse(f"a partition for attribute {name!r}", (*_ROOT, *loc), expected="an attribute of type int_list", found=specs[name].type)
+        if (rule.permutation_of or rule.slice_of) and specs[name].type != wanted:
+            self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
         try:
@@ -343,19 +415,28 @@ class _Reader:
         except ValueError as error:
             self._located.refuse(f"attribute {spec.name!r}: {error}", (*_ROOT, *loc), expected=spec.type, found=value)
 
-    def _dtypes(self) -> tuple[tuple[DType, ...], ...]:
-        """The listed combinations, by default one for each dtype of the first input."""
-        lines = self._form.dtypes or tuple(item.value for item in self._operator.inputs[0].dtypes)
-        return tuple(self._combination(index, self._for_all(line, index) if isinstance(line, str) else line) for index, line in enumerate(lines))
+    def _all_dtypes(self, layouts: tuple[Layout, ...]) -> tuple[tuple[DType, ...], ...]:
+        """The listed combinations; without a list those of the layouts, or else one for each dtype of the first input."""
+        own = tuple(dict.fromkeys(item for layout in layouts for item in layout.dtypes))
+        first = tuple(item.value for item in self._operator.inputs[0].dtypes)
+        made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
+        for index, layout in enumerate(layouts):
+            if not any(layout.takes(item) for item in made):
+                self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
+        return made
 
-    def _for_all(self, name: str, index: int) -> tuple[str, ...]:
+    def _dtypes(self, lines: tuple[tuple[str, ...] | str, ...], place: Loc) -> tuple[tuple[DType, ...], ...]:
+        """Combinations of `lines`: a dtype per input, or one for all."""
+        places: list[Loc] = [(*place, "dtypes", index) for index in range(len(lines))]
+        return tuple(self._combination(self._for_all(line, loc) if isinstance(line, str) else line, loc) for line, loc in zip(lines, places, strict=True))
+
+    def _for_all(self, name: str, loc: Loc) -> tuple[str, ...]:
         """One dtype for all inputs; an input that does not have it (indices beside floats) takes its first."""
-        dtype = self._dtype(name, ("dtypes", index))
+        dtype = self._dtype(name, loc)
         rest = (dtype.value if dtype in spec.dtypes else spec.dtypes[0].value for spec in self._operator.inputs[1:])
         return (dtype.value, *rest)
 
-    def _combination(self, index: int, names: tuple[str, ...]) -> tuple[DType, ...]:
-        loc: Loc = ("dtypes", index)
+    def _combination(self, names: tuple[str, ...], loc: Loc) -> tuple[DType, ...]:
         if len(names) != len(self._operator.inputs):
             self._located.refuse("number of dtypes", (*_ROOT, *loc), expected=f"one, or {len(self._operator.inputs)}", found=names)
         made = tuple(self._dtype(name, loc) for name in names)
@@ -369,8 +450,9 @@ class _Reader:
         except ValueError:
             self._located.refuse("unknown element type", (*_ROOT, *loc), expected=", ".join(item.value for item in DType), found=name)
 
-    def _values(self, name: str, pairs: tuple[tuple[str | float, str | float], ...], known: frozenset[str]) -> tuple[tuple[Expression, Expression], ...]:
-        loc: Loc = ("values", name)
+    def _values(
+        self, pairs: tuple[tuple[str | float, str | float], ...], loc: Loc, known: frozenset[str] | None = None
+    ) -> tuple[tuple[Expression, Expression], ...]:
         return tuple((self._expression(low, loc, known), self._expression(high, loc, known)) for low, high in pairs)
 
     def _expression(self, text: str | float, loc: Loc, known: frozenset[str] | None = None) -> Expression:

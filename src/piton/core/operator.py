@@ -38,6 +38,12 @@ class TensorSpec(Frozen):
     """For an index output: name of the input whose values it points at."""
     index_axis: str = ""
     """For an index output: name of the attribute that says along which axis the indices count; empty for the flattened input."""
+    index_is_unique: bool = False
+    """For an index output: no index occurs twice along the axis (top_k)."""
+    index_is_ordered: bool = True
+    """For an index output: the k-th index points at the k-th golden value; otherwise only the set of values has to agree."""
+    index_is_prefix: bool = False
+    """For an index output: the index at position p is at most p (running reductions such as cummin)."""
     description: str = ""
 
 

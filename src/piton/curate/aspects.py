@@ -7,10 +7,12 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
+from piton.catalog.rules import CaseRules
 from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.operator import Operator
+from piton.numerics.dtypes import largest_finite
 
 ALIGNMENT_BYTES = 512
 """Innermost byte length that counts as aligned is a multiple of this (paper, section 2.3)."""
@@ -24,6 +26,8 @@ BOUNDARY = {DType.FLOAT16: 60000.0}
 """From this magnitude on a range reaches the boundary of its dtype: near 65504 for float16 ..."""
 BOUNDARY_DEFAULT = 88.0
 """... and for the others the exponent's range in float32, e^88 (both from the paper's taxonomy)."""
+BOUNDARY_SHARE = 0.95
+"""Share of the largest value from which on a range reaches the boundary of a dtype that ends below 88 (float4_e2m1: 6)."""
 
 
 def is_aligned(item: CaseInput) -> bool:
@@ -95,6 +99,8 @@ def families(item: CaseInput) -> frozenset[str]:
 
 
 def _boundary(dtype: DType) -> float:
+    if dtype.is_low_bit:
+        return min(BOUNDARY_DEFAULT, BOUNDARY_SHARE * largest_finite(dtype))
     if dtype.is_floating:
         return BOUNDARY.get(dtype, BOUNDARY_DEFAULT)
     return float((1 << (dtype.bits - 1)) - 1) if dtype is not DType.BOOL else 1.0
@@ -131,6 +137,7 @@ def repeats(keys: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
     return found
 
 
-def has_many_attribute_values(operator: Operator) -> bool:
-    """True when the attributes can take any number of combinations, so that no two cases need the same; names, axes and switches can't."""
-    return any(spec.type in ("float", "float_list", "int_list") for spec in operator.attributes)
+def has_many_attribute_values(operator: Operator, rules: CaseRules | None = None) -> bool:
+    """True when the attributes can take any number of combinations, so that no two cases need the same; names, axes, orders of axes and switches can't."""
+    orders = {name for name, rule in rules.attributes.items() if rule.permutation_of} if rules else set()
+    return any(spec.type in ("float", "float_list", "int_list") and spec.name not in orders for spec in operator.attributes)

@@ -55,7 +55,7 @@ def unique_elements(subject: Subject) -> Iterator[Problem]:
 
 def unique_attributes(subject: Subject) -> Iterator[Problem]:
     """No two cases have the same attributes, where these can take any number of values."""
-    if has_many_attribute_values(subject.operator):
+    if has_many_attribute_values(subject.operator, subject.rules):
         yield from _repeated(subject, "set of attributes", attribute_key, "change a value")
 
 

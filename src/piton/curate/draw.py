@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from piton.catalog.expression import ExpressionError, Number, parse_expression
-from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.expression import ExpressionError, Number, Value, parse_expression
+from piton.catalog.rules import BATCH, HIGH_OF, LOW_OF, SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
+from piton.curate.partition import draw_partition
 from piton.curate.plan import Slot
-from piton.curate.ranges import Range, draw_other, draw_range, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, reach_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
+from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
 
 ATTEMPTS = 300
@@ -27,7 +29,7 @@ _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15,
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 """Names that mean nothing for a range of special values."""
 _LARGE_SPREAD = 1.09
 """Large cases stay within this factor of their least size: they cost most of the time of a set."""
@@ -49,9 +51,9 @@ class Taken:
         self.ranges.add(range_key(case))
         self.attributes.add(attribute_key(case))
 
-    def clashes(self, operator: Operator, case: Case) -> bool:
+    def clashes(self, operator: Operator, rules: CaseRules, case: Case) -> bool:
         """True when `case` would repeat something."""
-        repeats = has_many_attribute_values(operator) and attribute_key(case) in self.attributes
+        repeats = has_many_attribute_values(operator, rules) and attribute_key(case) in self.attributes
         return repeats or case.elements in self.elements or range_key(case) in self.ranges
 
 
@@ -68,7 +70,7 @@ def draw_set(operator: Operator, rules: CaseRules, slots: Sequence[Slot], key: b
 def _draw_slot(operator: Operator, rules: CaseRules, slot: Slot, key: bytes, taken: Taken) -> Case:
     for attempt in range(ATTEMPTS):
         case = _Draw(operator, rules, slot, Stream(key, operator.name, slot.case_id, attempt), attempt).case()
-        if case is not None and not taken.clashes(operator, case):
+        if case is not None and not taken.clashes(operator, rules, case):
             return case
     raise UsageError(
         f"the rules of {operator.name} leave no case for slot {slot.case_id}",
@@ -86,7 +88,8 @@ class _Draw:
         self._dtypes = slot.dtypes if attempt < _FREE_DTYPE_FROM or slot.is_edge else stream.choice(rules.dtypes)
         self._has_free_rank = attempt >= _FREE_RANK_FROM
         self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
-        self._family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
+        family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
+        self._family = family_for(family, self._dtypes[rules.lead_position])
 
     def case(self) -> Case | None:
         """The case, or None when it breaks a rule."""
@@ -97,10 +100,14 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
+        if not layout.takes(self._dtypes):
+            return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
+        self._number_of_layout = self._rules.layouts.index(layout)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
         length = self._stream.between(*self._rules.list_length) if has_lists else 1
         sizes: list[Sizes] = []
@@ -123,7 +130,7 @@ class _Draw:
         layout = self._rules.layouts[self._slot.layout]
         low, high = layout.ranks
         if self._has_free_rank:
-            layout = self._stream.choice(self._rules.layouts)
+            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes)] or self._rules.layouts)
             return layout, self._stream.between(*layout.ranks)
         return layout, min(max(self._slot.rank, low), high)
 
@@ -137,15 +144,20 @@ class _Draw:
     def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
         """The case of these sizes; also keeps the names that `require` may use."""
         shapes = [shapes_of(layout, item) for item in sizes]
+        self._slices: dict[str, SliceParts] = {}
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
-        names: dict[str, Number] = {**numbers(sizes[0]), **{name: value for name, value in attributes.items() if isinstance(value, (int, float))}}
+        texts = {spec.name: "" for spec in self._operator.attributes if spec.type == "str"}
+        given = {name: value for name, value in attributes.items() if isinstance(value, (int, float, str))}
+        names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}
         lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
-        names |= {"low": span[0], "high": span[1]}
+        names |= {"low": span[0], "high": span[1], "reach": reach_of(span)}
         inputs = self._inputs(layout, shapes, span, names)
-        self._names = {**names, "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
+        self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}
+        self._names |= {"elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {f"{end}{item.argument}": value for item in inputs for end, value in ((LOW_OF, item.low), (HIGH_OF, item.high))}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -160,13 +172,13 @@ class _Draw:
         axes = {name: (rule.axis_of, attributes[name]) for name, rule in self._attribute_rules.items() if rule.axis_of}
         return {f"{SIZE_OF}{name}": shapes[source][axis] for name, (source, axis) in axes.items() if isinstance(axis, int)}
 
-    def _inputs(self, layout: Layout, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Number]) -> tuple[CaseInput, ...]:
+    def _inputs(self, layout: Layout, shapes: list[dict[str, tuple[int, ...]]], span: Range, names: dict[str, Value]) -> tuple[CaseInput, ...]:
         made: list[CaseInput] = []
         for spec, dtype in zip(self._operator.inputs, self._dtypes, strict=True):
             entries = layout.elements_of(spec.name)
             if not entries:
                 continue
-            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, self._rules, names, self._stream)
+            low, high = span if spec.name == self._rules.lead else draw_other(spec.name, dtype, self._rules, names, self._stream)
             for index, shape in enumerate(item[entry] for item in (shapes if spec.is_list else shapes[:1]) for entry in entries):
                 position = index if spec.is_list else None
                 made.append(CaseInput(argument=spec.name, shape=shape, dtype=dtype, low=low, high=high, list_index=position))
@@ -174,22 +186,35 @@ class _Draw:
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._attribute_rules.get(spec.name)
-        if rule is None:
+        if rule is None or (rule.when and not parse_expression(rule.when).value({**numbers(sizes), "layout": self._number_of_layout})):
             return spec.default
-        if rule.axis_of:
-            rank = len(shapes[rule.axis_of])
-            return -1 if self._stream.below(2) else self._stream.between(-rank, rank - 1)
+        if rule.source:
+            return self._about_axes(spec, rule, shapes[rule.source])
+        if rule.partition is not None:
+            return draw_partition(rule.partition, numbers(sizes), self._stream)
         if rule.value:
             return to_attr_value(spec.type, _formula_value(rule, sizes))
         if rule.choices:
             return to_attr_value(spec.type, self._stream.choice(rule.choices))
         return self._number(spec, rule)
 
+    def _about_axes(self, spec: AttrSpec, rule: AttributeRule, shape: tuple[int, ...]) -> AttrValue:
+        """An axis of `shape`, an order of its axes, or this attribute's part of a slice of it."""
+        if rule.axis_of:
+            return -1 if self._stream.below(2) else self._stream.between(-len(shape), len(shape) - 1)
+        if rule.permutation_of:
+            return draw_permutation(shape, self._stream)
+        if rule.slice_of not in self._slices:
+            named = {other.part or name for name, other in self._attribute_rules.items() if other.slice_of == rule.slice_of}
+            self._slices[rule.slice_of] = draw_slice(shape, frozenset(named), self._stream)
+        return self._slices[rule.slice_of][rule.part or spec.name]
+
     def _number(self, spec: AttrSpec, rule: AttributeRule) -> AttrValue:
         assert rule.low is not None
         assert rule.high is not None
         if spec.type == "int":
-            return self._stream.between(int(rule.low), int(rule.high))
+            is_log = rule.scale == "log"
+            return round(self._stream.log_uniform(rule.low, rule.high)) if is_log else self._stream.between(int(rule.low), int(rule.high))
         drawn = self._stream.log_uniform(rule.low, rule.high) if rule.scale == "log" else self._stream.uniform(rule.low, rule.high)
         return min(max(rounded(drawn), rule.low), rule.high)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from piton.catalog.expression import ExpressionError, Number, parse_expression
+from piton.catalog.expression import ExpressionError, Value, parse_expression
 from piton.catalog.rules import InvariantForm
 from piton.core.case import Case
 from piton.numerics.dtypes import AnyArray
@@ -26,16 +26,16 @@ class _Promise:
 
     form: InvariantForm
     arrays: tuple[AnyArray, ...]
-    names: Mapping[str, Number]
+    names: Mapping[str, Value]
 
     def number(self, text: str) -> float:
         """Value of one of its formulas."""
         return float(parse_expression(text).value(self.names))
 
 
-def broken_promises(case: Case, inputs: Inputs, forms: tuple[InvariantForm, ...], axes: Mapping[str, Number]) -> list[tuple[str, str]]:
-    """Promises that the data of a case breaks, as (what is promised, what was found). `axes` are sizes by name, for formulas."""
-    names: dict[str, Number] = {**axes, **{name: value for name, value in case.attributes.items() if isinstance(value, (int, float))}}
+def broken_promises(case: Case, inputs: Inputs, forms: tuple[InvariantForm, ...], axes: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """Promises that the data of a case breaks, as (what is promised, what was found). `axes` are sizes (and texts of omitted attributes) by name."""
+    names: dict[str, Value] = {**axes, **{name: value for name, value in case.attributes.items() if isinstance(value, (int, float, str))}}
     found = []
     for form in forms:
         if form.when and not parse_expression(form.when).value(names):
@@ -59,7 +59,7 @@ def _arrays(value: AnyArray | list[AnyArray] | None) -> list[AnyArray]:
 def _distinct(promise: _Promise) -> str:
     """Scatter and sparse-attention indices, scores of boxes: no value twice along the axis (-1 marks an empty place)."""
     array = promise.arrays[0]
-    lines = array.reshape(1, -1) if not promise.form.axis else np.moveaxis(array, int(promise.number(promise.form.axis)), -1).reshape(-1, array.shape[-1])
+    lines = array.reshape(1, -1)
     if promise.form.axis:
         axis = int(promise.number(promise.form.axis))
         lines = np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])

@@ -116,7 +116,7 @@ def measure(subjects: Iterable[Subject]) -> Measures:
 
 def operator_line(subject: Subject, numeric_cases: int = 0) -> OperatorLint:
     """The line of one operator."""
-    uniqueness = "attributes" if has_many_attribute_values(subject.operator) else "triple"
+    uniqueness = "attributes" if has_many_attribute_values(subject.operator, subject.rules) else "triple"
     return OperatorLint(operator=subject.operator.name, cases=len(subject.cases), uniqueness=uniqueness, numeric_cases=numeric_cases)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from piton.catalog.rules import CaseRules
 from piton.core.case import SizeClass
 from piton.core.dtype import DType
+from piton.curate.ranges import STAND_INS
 from piton.curate.stream import Stream
 
 TWENTY = 20
@@ -19,7 +20,6 @@ _EDGES = ("dtype-boundary", "dtype-boundary", "dtype-boundary", "special-inf", "
 _SMALL = ("symmetric-small",) * 4 + ("symmetric-medium", "asymmetric-small", "asymmetric-medium")
 _MEDIUM = ("symmetric-small", "symmetric-large", "symmetric-large", "asymmetric-small", "asymmetric-medium", "asymmetric-small")
 _LARGE = ("asymmetric-small",)
-_STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,24 @@ def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
     wanted = [(size, name) for size, names in sized.items() for name in names]
     aligned = stream.shuffled([True] * ALIGNED_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY))
     primes = iter(stream.shuffled([True] * PRIMES_OF_TWENTY + [False] * (TWENTY - ALIGNED_OF_TWENTY - PRIMES_OF_TWENTY)))
-    shapes = _shapes(rules, stream)
+    pairs = _shapes(rules, stream)
     dtypes = _dtypes(rules, stream, len(_EDGES))
+    _add_edges(wanted, dtypes, rules)
+    shapes = _matched(pairs, dtypes, rules)
     families = [(size, _allowed(name, rules, number, line)) for (size, name), line in zip(wanted, dtypes, strict=True)]
     return [
         Slot("", size, family, is_even, False if is_even else next(primes), dtypes[index], *shapes[index], has_seed=False)
         for index, ((size, family), is_even) in enumerate(zip(families, aligned, strict=True))
     ]
+
+
+def _add_edges(wanted: list[tuple[SizeClass, str]], dtypes: list[tuple[DType, ...]], rules: CaseRules) -> None:
+    """Where the leading input has more dtypes than there are edges, the last ordinary small slots look at the boundary of the others."""
+    first, lead = len(_SMALL), rules.lead_position
+    edged = {line[lead] for line in dtypes[first : first + len(_EDGES)]}
+    missing = {line[lead]: line for line in reversed(rules.dtypes) if line[lead] not in edged}
+    for place, line in zip(range(first - 1, 0, -1), missing.values(), strict=False):
+        wanted[place], dtypes[place] = (SizeClass.SMALL, "dtype-boundary"), line
 
 
 def _allowed(family: str, rules: CaseRules, number: int, dtypes: tuple[DType, ...]) -> str:
@@ -77,16 +88,25 @@ def _allowed(family: str, rules: CaseRules, number: int, dtypes: tuple[DType, ..
     All-zero input has one range only, so later twenties do not repeat it.
     """
     if family == "special-zero" and number:
-        family = _STAND_INS[family]
+        family = STAND_INS[family]
     if not dtypes[rules.lead_position].is_floating and family in ("special-inf", "special-nan"):
-        family = _STAND_INS[family]
-    return next(name for name in (family, _STAND_INS.get(family), rules.families[0]) if name in rules.families)
+        family = STAND_INS[family]
+    return next(name for name in (family, STAND_INS.get(family), rules.families[0]) if name in rules.families)
 
 
 def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:
     """Layout and rank of every slot: all pairs in turn."""
     pairs = [(index, rank) for index, layout in enumerate(rules.layouts) for rank in range(layout.ranks[0], layout.ranks[1] + 1)]
     return stream.shuffled((pairs * TWENTY)[:TWENTY])
+
+
+def _matched(pairs: list[tuple[int, int]], dtypes: list[tuple[DType, ...]], rules: CaseRules) -> list[tuple[int, int]]:
+    """The pairs of layout and rank in an order that suits the dtypes of the slots, as far as there are enough of them."""
+    left, made = list(pairs), []
+    for combination in dtypes:
+        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(combination))
+        made.append(left.pop(next(suited, 0)))
+    return made
 
 
 def _dtypes(rules: CaseRules, stream: Stream, edges: int) -> list[tuple[DType, ...]]:

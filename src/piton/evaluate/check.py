@@ -57,7 +57,12 @@ def _compare(number: int, got: OutputBuffer, expected: Expectation) -> OutputChe
 def index_rule(spec: TensorSpec, expected: Expectation) -> IndexRule:
     """What the case promises about an index output: the axis that its attribute names, of the flattened input where it names none."""
     axis = all_attributes(expected.operator, expected.case).get(spec.index_axis)
-    return IndexRule(axis=axis if isinstance(axis, int) else None)
+    return IndexRule(
+        axis=axis if isinstance(axis, int) else None,
+        is_unique=spec.index_is_unique,
+        is_ordered=spec.index_is_ordered,
+        is_prefix=spec.index_is_prefix,
+    )
 
 
 def _source(name: str, expected: Expectation) -> AnyArray:

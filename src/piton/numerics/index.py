@@ -101,11 +101,12 @@ def _faults_by_block(flat: AnyArray, golden: GoldenOutput, source: AnyArray, rul
     expected = _as_blocks(golden.array(), golden.shape, rule.axis, golden.name, source.ndim)
     if values.shape[::2] != indices.shape[::2]:
         raise EvaluatorError(f"index output {golden.name} of shape {list(golden.shape)} does not fit a source of shape {list(source.shape)}")
-    outer, _, inner = values.shape
-    wide = max(1, _BLOCK // max(values.shape[1], 1))
-    for row in range(outer):
+    outer, length, inner = values.shape
+    wide = max(1, _BLOCK // max(length, 1))
+    tall = max(1, wide // max(inner, 1))
+    for row in range(0, outer, tall):
         for start in range(0, inner, wide):
-            part = (row, slice(None), slice(start, start + wide))
+            part = (slice(row, row + tall), slice(None), slice(start, start + wide))
             yield _faults(values[part], indices[part], expected[part], rule, golden.name)
 
 
@@ -122,13 +123,14 @@ def _as_blocks(array: AnyArray, shape: tuple[int, ...], axis: int | None, name: 
 
 
 def _faults(values: AnyArray, indices: AnyArray, expected: AnyArray, rule: IndexRule, name: str) -> _Faults:
-    length = values.shape[0]
+    """Faults of one block [rows, along the axis, columns]."""
+    length = values.shape[1]
     if not _in_range(expected, length).all():
         raise EvaluatorError(f"the golden's own indices of output {name} leave the source")
     inside = _in_range(indices, length)
     safe = np.where(inside, indices, 0).astype(np.int64)
     repeated = _count_repeated(indices) if rule.is_unique else 0
-    ahead = int(np.count_nonzero(inside & (safe > np.arange(len(indices))[:, None]))) if rule.is_prefix else 0
+    ahead = int(np.count_nonzero(inside & (safe > np.arange(indices.shape[1])[:, None]))) if rule.is_prefix else 0
     return _Faults(int(np.count_nonzero(~inside)), repeated, ahead, _count_wrong(values, safe, expected.astype(np.int64), inside, rule))
 
 
@@ -137,16 +139,16 @@ def _in_range(indices: AnyArray, length: int) -> NDArray[np.bool_]:
 
 
 def _count_repeated(indices: AnyArray) -> int:
-    ordered = np.sort(indices, axis=0)
-    return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    ordered = np.sort(indices, axis=1)
+    return int(np.count_nonzero(ordered[:, 1:] == ordered[:, :-1]))
 
 
 def _count_wrong(values: AnyArray, got: AnyArray, expected: AnyArray, inside: NDArray[np.bool_], rule: IndexRule) -> int:
-    if values.shape[0] == 0:
+    if values.shape[1] == 0:
         return 0
-    found, wanted = np.take_along_axis(values, got, axis=0), np.take_along_axis(values, expected, axis=0)
+    found, wanted = np.take_along_axis(values, got, axis=1), np.take_along_axis(values, expected, axis=1)
     if not rule.is_ordered:
-        found, wanted = np.sort(found, axis=0), np.sort(wanted, axis=0)
+        found, wanted = np.sort(found, axis=1), np.sort(wanted, axis=1)
         inside = np.ones_like(inside)
     # NaN is the value that differs from itself.
     is_same = (found == wanted) | ((found != found) & (wanted != wanted))
