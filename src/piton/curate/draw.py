@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from piton.catalog.expression import ExpressionError, Number, Value, parse_expression
-from piton.catalog.rules import BATCH, SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.rules import BATCH, HIGH_OF, LOW_OF, SIZE_OF, AttributeRule, CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
+from piton.curate.partition import draw_partition
 from piton.curate.plan import Slot
 from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, reach_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
@@ -104,6 +105,7 @@ class _Draw:
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
         self._number_of_layout = self._rules.layouts.index(layout)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
         wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
@@ -156,6 +158,7 @@ class _Draw:
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
         self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}
         self._names |= {"elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {f"{end}{item.argument}": value for item in inputs for end, value in ((LOW_OF, item.low), (HIGH_OF, item.high))}
         return Case(
             operator=self._operator.name,
             id=self._slot.case_id,
@@ -188,6 +191,8 @@ class _Draw:
             return spec.default
         if rule.source:
             return self._about_axes(spec, rule, shapes[rule.source])
+        if rule.partition is not None:
+            return draw_partition(rule.partition, numbers(sizes), self._stream)
         if rule.value:
             return to_attr_value(spec.type, _formula_value(rule, sizes))
         if rule.choices:

@@ -212,9 +212,14 @@ def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
         for item in case.inputs:
             name = item.argument if item.argument in entries else f"{item.argument}[{item.list_index}]"
             shapes.setdefault(name, item.shape)
-        if set(shapes) == set(entries):
+        if set(shapes) == set(entries) and all(_fits(axes, shapes[name]) for name, axes in entries.items()):
             return _named_sizes(entries, shapes)
     return {}
+
+
+def _fits(axes: tuple[str, ...], shape: tuple[int, ...]) -> bool:
+    """True when a tensor of this rank can have these axes."""
+    return len(shape) >= len(axes) - 1 if BATCH in axes else len(shape) == len(axes)
 
 
 def _named_sizes(entries: dict[str, tuple[str, ...]], shapes: dict[str, tuple[int, ...]]) -> dict[str, Number]:

@@ -22,6 +22,8 @@ _COARSEST = 4.0
 """Ends are at least this part of a dtype's largest value where that is small: between the few values of float4_e2m1 a narrower range holds none."""
 STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
 """What is drawn in the place of a family that an operator or a dtype does not have."""
+_FORMULA_DIGITS = 15
+"""One less than float64 has: (2.4 + 3 * 0.2) / 4 should read 0.75."""
 
 
 def largest_of(dtype: DType) -> float:
@@ -75,7 +77,7 @@ def reach_of(span: Range) -> float:
 
 def _other_end(end: Expression, names: Mapping[str, Value]) -> float:
     value = float(end.value(names))
-    return rounded(value) if "reach" in end.names else value
+    return rounded(value, _DIGITS if "reach" in end.names else _FORMULA_DIGITS)
 
 
 def rounded(value: float, digits: int = _DIGITS) -> float:

@@ -115,7 +115,8 @@ def _stored(values: Float64, dtype: DType) -> AnyArray:
     if dtype.is_floating:
         return encode(values, dtype) if dtype is not DType.FLOAT4_E2M1 else encode(np.nan_to_num(values), dtype)
     least, most = integer_bounds(dtype)
-    whole: Float64 = np.clip(np.nan_to_num(np.rint(values)), least, most)
+    nearest = float(most)  # of 64 bits it is one too many, and a cast of it undefined
+    whole: Float64 = np.clip(np.nan_to_num(np.rint(values)), least, nearest if nearest <= most else np.nextafter(nearest, 0))
     return whole.astype(storage_dtype(dtype))
 
 
