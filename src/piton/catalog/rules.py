@@ -1,9 +1,9 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), `layout` (its number, from 0), and `size_of_dim` for an attribute `dim` that is an
-axis.
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and attributes
+(texts can only be compared); in `values` and `require` also `low`, `high` (range of the leading input) and `reach` (largest magnitude of its ordinary
+values); in `require` `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first input), `elements` (of all inputs together),
+`layout` (its number, from 0), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ SIZE_OF = "size_of_"
 SLICE_LISTS = ("begin", "end", "strides")
 SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
 """Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
+LOW_OF, HIGH_OF = "low_of_", "high_of_"
+"""Before the name of an input: the ends of its range."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 _GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 
@@ -66,8 +68,19 @@ class AxisRule(Form):
         return self
 
 
+class PartitionRule(Form):
+    """A list of whole numbers that splits an axis into consecutive groups, some of them empty now and then."""
+
+    of: str
+    """Formula of what is split, such as the rows of an input."""
+    into: str
+    """Formula of the number of groups."""
+    form: Literal["ends", "counts"] = "ends"
+    """What the list holds: where each group ends (never decreasing, the last is the whole), or how long each is (the sum is the whole)."""
+
+
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, a part of a slice, or a formula."""
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or order of its axes, part of a slice, a partition or formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
@@ -84,6 +97,7 @@ class AttributeRule(Form):
     """A formula; one per element for an attribute that is a list."""
     when: str = ""
     """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
+    partition: PartitionRule | None = None
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -95,11 +109,16 @@ class AttributeRule(Form):
         """The input whose axes the value is about; empty for other kinds."""
         return self.axis_of or self.permutation_of or self.slice_of
 
+    @property
+    def all_formulas(self) -> tuple[str, ...]:
+        """Every formula of the value, whatever its kind."""
+        return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
+
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
-        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value)
+        named = (self.choices, self.axis_of, self.permutation_of, self.slice_of, self.value, self.partition)
         if sum((self.low is not None and self.high is not None, *map(bool, named))) != 1:
-            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value")
+            raise ValueError("exactly one of choices, low with high, axis_of, permutation_of, slice_of, value, partition")
         if self.part and not self.slice_of:
             raise ValueError("part belongs to slice_of")
         if self.low is not None and self.high is not None and not (self.low <= self.high and (self.low > 0 or self.scale == "linear")):
@@ -259,6 +278,7 @@ class _Reader:
         lead = form.lead or self._operator.inputs[0].name
         layouts = tuple(self._layout(index, item) for index, item in enumerate(form.layouts))
         sizes = {f"{SIZE_OF}{name}" for name, rule in form.attributes.items() if rule.axis_of}
+        sizes |= {f"{end}{name}" for name in self._inputs for end in (LOW_OF, HIGH_OF)}
         known = self._axes(layouts) | {spec.name for spec in self._operator.attributes}
         self._check_attributes(known)
         for index, layout in enumerate(layouts):
@@ -356,7 +376,7 @@ class _Reader:
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
         rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
-        yield from (text for rule in rules if rule.value for text in rule.formulas)
+        yield from (text for rule in rules for text in rule.all_formulas)
         yield from (rule.when for rule in rules if rule.when)
         yield from (end for group in (form.values, *(item.values for item in form.layouts)) for pairs in group.values() for pair in pairs for end in pair)
         yield from form.require
@@ -380,7 +400,7 @@ class _Reader:
         self._refuse_unknown(name, list(specs), loc, "attribute")
         if rule.source:
             self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
-        for formula in rule.formulas if rule.value else ():
+        for formula in rule.all_formulas:
             self._expression(formula, loc, known)
         if rule.when:
             self._expression(rule.when, loc, known | {"layout"})
@@ -390,6 +410,8 @@ class _Reader:
         if rule.slice_of:
             self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
         wanted = "int_list" if rule.permutation_of or part in SLICE_LISTS else "int"
+        if rule.partition is not None and specs[name].type != "int_list":
+            self._located.refuse(f"a partition for attribute {name!r}", (*_ROOT, *loc), expected="an attribute of type int_list", found=specs[name].type)
         if (rule.permutation_of or rule.slice_of) and specs[name].type != wanted:
             self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from piton.catalog.rules import CaseRules
 from piton.core.case import SizeClass
 from piton.core.dtype import DType
+from piton.curate.ranges import STAND_INS
 from piton.curate.stream import Stream
 
 TWENTY = 20
@@ -19,7 +20,6 @@ _EDGES = ("dtype-boundary", "dtype-boundary", "dtype-boundary", "special-inf", "
 _SMALL = ("symmetric-small",) * 4 + ("symmetric-medium", "asymmetric-small", "asymmetric-medium")
 _MEDIUM = ("symmetric-small", "symmetric-large", "symmetric-large", "asymmetric-small", "asymmetric-medium", "asymmetric-small")
 _LARGE = ("asymmetric-small",)
-_STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ def _allowed(family: str, rules: CaseRules, number: int, dtypes: tuple[DType, ..
     All-zero input has one range only, so later twenties do not repeat it.
     """
     if family == "special-zero" and number:
-        family = _STAND_INS[family]
+        family = STAND_INS[family]
     if not dtypes[rules.lead_position].is_floating and family in ("special-inf", "special-nan"):
-        family = _STAND_INS[family]
-    return next(name for name in (family, _STAND_INS.get(family), rules.families[0]) if name in rules.families)
+        family = STAND_INS[family]
+    return next(name for name in (family, STAND_INS.get(family), rules.families[0]) if name in rules.families)
 
 
 def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:

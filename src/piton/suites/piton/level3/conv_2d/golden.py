@@ -23,9 +23,7 @@ def conv_2d(
     if x.shape[1] != filter.shape[1] or len(bias) != len(filter):
         raise ValueError(f"x {list(x.shape)}, filter {list(filter.shape)}, bias {list(bias.shape)} do not fit: [N, C, H, W], [O, C, KH, KW], [O]")
     kernel, shift = (item.float() if item.dtype in _HALF else item for item in (filter, bias))
-    rows, columns = (
-        (x.shape[2 + a] + pads[2 * a] + pads[2 * a + 1] - dilations[a] * (filter.shape[2 + a] - 1) - 1) // strides[a] + 1 for a in (0, 1)
-    )
+    rows, columns = ((x.shape[2 + a] + pads[2 * a] + pads[2 * a + 1] - dilations[a] * (filter.shape[2 + a] - 1) - 1) // strides[a] + 1 for a in (0, 1))
     if rows < 1 or columns < 1:
         raise ValueError(f"a filter of {list(filter.shape[2:])} does not fit into an image of {list(x.shape[2:])} with padding {pads}")
     y = x.new_empty(len(x), len(filter), rows, columns)

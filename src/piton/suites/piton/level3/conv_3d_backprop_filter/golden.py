@@ -26,7 +26,9 @@ def conv_3d_backprop_filter(
     outs, channels, *kernel = filter_size
     size = [(x.shape[2 + a] + pads[2 * a] + pads[2 * a + 1] - dilations[a] * (kernel[a] - 1) - 1) // strides[a] + 1 for a in range(3)]
     if tuple(grad.shape) != (len(x), outs, *size) or x.shape[1] != channels * groups or outs % groups:
-        raise ValueError(f"grad {list(grad.shape)} does not fit x {list(x.shape)}, filter_size {filter_size}, groups {groups}: expected {[len(x), outs, *size]}")
+        raise ValueError(
+            f"grad {list(grad.shape)} does not fit x {list(x.shape)}, filter_size {filter_size}, groups {groups}: expected {[len(x), outs, *size]}"
+        )
     accumulator = torch.float32 if x.dtype in _HALF else x.dtype
     y = torch.zeros(*kernel, groups, outs // groups, channels, dtype=accumulator)
     for volume, gradient in zip(x, grad, strict=True):
@@ -35,7 +37,7 @@ def conv_3d_backprop_filter(
         for tap in itertools.product(*(range(count) for count in kernel)):
             seen = padded[(slice(None), *(_seen(tap[a] * dilations[a], size[a], strides[a]) for a in range(3)))]
             y[tap].baddbmm_(rows, seen.reshape(groups, channels, -1).transpose(1, 2))
-    return y.permute(3, 4, 5, 0, 1, 2).reshape(filter_size).to(x.dtype)
+    return y.permute(3, 4, 5, 0, 1, 2).reshape(filter_size).to(x.dtype).contiguous()
 
 
 def _seen(first: int, count: int, stride: int) -> slice:

@@ -65,7 +65,7 @@ class _Samples:
 def get_input(
     x: torch.Tensor, boxes: torch.Tensor, outputHeight: int, outputWidth: int, spatial_scale: float, sampling_ratio: int, aligned: bool, seed: int
 ) -> list[torch.Tensor]:
-    """x as it is, and regions inside its images: a valid batch index, corners in order, sizes from small to more than half of the image."""
+    """x with one sign in each channel, and regions inside its images: a valid batch index, corners in order, sizes from small to more than half of the image."""
     generator = torch.Generator().manual_seed(seed)
     draw = torch.rand(len(boxes), 4, generator=generator, dtype=torch.float64)
     limits = torch.tensor([x.shape[3] - 1, x.shape[2] - 1], dtype=torch.float64) / spatial_scale * (1 - 2**-10)  # room for rounding up to float16
@@ -77,7 +77,7 @@ def get_input(
     if sampling_ratio <= 0:
         for corner, bins in ((1, outputWidth), (2, outputHeight)):
             made[:, corner + 2] = _off_ties(made[:, corner], made[:, corner + 2], spatial_scale / bins)
-    return [x, made]
+    return [_one_sign(x), made]
 
 
 def _off_ties(starts: torch.Tensor, ends: torch.Tensor, scale: float) -> torch.Tensor:
@@ -87,3 +87,19 @@ def _off_ties(starts: torch.Tensor, ends: torch.Tensor, scale: float) -> torch.T
         is_tie = (lengths - lengths.round()).abs() < _TIE_MARGIN
         ends = torch.where(is_tie, (ends.double() - 0.02 * (ends.double() - starts.double())).to(ends.dtype), ends)
     return ends
+
+
+def _one_sign(x: torch.Tensor) -> torch.Tensor:
+    """x with its finite values moved so that every channel has one sign and no value is much smaller than the others of its sign.
+
+    Where neighbours of both signs cancel, the last bit of a float32 position decides about all digits of the result.
+    """
+    is_finite = x.isfinite()
+    low, high = (float(end) for end in x[is_finite].aminmax()) if is_finite.any() else (0.0, 0.0)
+    ends = [(low, min(high, low / 4)) if low < 0 else (max(low, high / 4), high), (max(low, high / 4), high) if high > 0 else (low, min(high, low / 4))]
+    made = x.clone()
+    for channel in range(x.shape[1] if low < high else 0):
+        first, last = ends[channel % 2]
+        share = (x[:, channel].float() / 2 - low / 2) / (high / 2 - low / 2)
+        made[:, channel] = torch.where(is_finite[:, channel], first * (1 - share) + last * share, x[:, channel].float()).to(x.dtype)
+    return made
