@@ -128,6 +128,15 @@ def test_a_size_without_which_the_task_fails_is_not_halved(tmp_path: Path) -> No
     assert max(after.values()) < 64
 
 
+def test_sizes_that_have_to_be_equal_are_halved_together(tmp_path: Path) -> None:
+    """A product of a matrix and a row of its own width: neither of the two sizes can go alone."""
+    text = EXP.replace("torch.exp(x)", "x * x[:, 0]").replace("rows = 4", "rows = 1024").replace("width = columns = 3 * 5", "shape = (1024,)")
+    text = text.replace("torch.rand(rows, columns)", "torch.rand(rows, *shape)")
+    facts, member = described(write_kernelbench(tmp_path, **{"1_Exp": text}), "level1_1_exp", SizeBudget(memory_bytes=4 << 20))
+    assert {item.names[0]: (item.before, item.after) for item in facts.plan.scaled} == {"rows": (1024, 128), "shape[0]": (1024, 128)}
+    assert outputs(member, drawn(member))[0].shape == (128, 128)
+
+
 def test_a_task_without_sizes_to_halve_is_refused(tmp_path: Path) -> None:
     text = EXP.replace("torch.rand(rows, columns)", "torch.rand(4096, 4096)")
     with pytest.raises(EvaluatorError, match="no module-level size left to halve"):
@@ -162,7 +171,7 @@ def test_a_task_that_fails_names_its_line(tmp_path: Path) -> None:
 
 def test_sizes_are_constants_of_the_module_only() -> None:
     source = "a = b = 2 * 3\nc = a + 1\nd, e = 4, 2 ** 5\nf = 1.5\ng = 1\ng = 2\nh: int = 7\nt = (8, 9)\n"
-    assert module_sizes(source) == {("a", "b"): 6, ("d",): 4, ("e",): 32, ("h",): 7}
+    assert module_sizes(source) == {("a", "b"): 6, ("d",): 4, ("e",): 32, ("h",): 7, ("t[0]",): 8, ("t[1]",): 9}
 
 
 def test_names_behind_names_count_as_used() -> None:

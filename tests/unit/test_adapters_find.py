@@ -10,6 +10,7 @@ from foreign_tasks import EXP, GROUPS, write_kernelbench, write_multikernelbench
 from piton.catalog.adapters import find_suite
 from piton.core.errors import FormatError, UsageError
 from piton.core.foreign import SuiteFormat, TaskForm
+from piton.evaluate.foreign import SuiteRequest, open_suite
 
 
 @pytest.mark.parametrize(
@@ -87,3 +88,21 @@ def test_a_format_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
 def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="two tasks become the operator 'level1_1_exp'"):
         find_suite(write_kernelbench(tmp_path, **{"1_Exp": EXP, "1_exp_": EXP}))
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "message"),
+    [
+        ("nowhere", None, "no suite '.*nowhere'"),
+        ("empty", "", "no operators in the suite"),
+        ("broken", "format = 1\n[suite", "not valid TOML"),
+        ("hollow", "format = 1\n[suite]\nname = 'a'\nversion = '1'\n", "operator is wrong"),
+    ],
+)
+def test_a_folder_that_is_no_suite_is_one_clear_error(tmp_path: Path, place: str, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / place).mkdir()
+    if text:
+        (tmp_path / place / "suite.toml").write_text(text)
+    with pytest.raises((UsageError, FormatError), match=message):
+        open_suite(SuiteRequest(suite=str(tmp_path / place), cache_dir=str(tmp_path / "cache"), is_trusted=True))

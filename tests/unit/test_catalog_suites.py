@@ -225,6 +225,7 @@ def test_a_missing_golden_and_a_wrong_folder_name_are_refused(tmp_path: Path) ->
     with pytest.raises(FormatError, match=r"without golden\.py"):
         load_suite(tmp_path / "a")
     write_operator(tmp_path / "b", folder="level1/other")
+    (tmp_path / "b" / "suite.yaml").write_text('name: mine\nversion: "1"\n')
     with pytest.raises(FormatError, match="folder and schema name differ"):
         load_suite(tmp_path / "b")
 
@@ -484,3 +485,29 @@ def test_one_operator_that_can_not_be_read_does_not_cost_a_published_set(tmp_pat
 def test_a_number_that_repeats_a_size_is_no_attribute_where_the_golden_does_not_take_it(tmp_path: Path) -> None:
     write_operator(tmp_path, csv=None, yaml=yaml_case(attrs={"axes": [0], "rows": 2}))
     assert "rows" not in load_suite(tmp_path).members[0].cases[0].attributes
+
+
+def test_a_published_folder_may_have_a_name_of_its_own(tmp_path: Path) -> None:
+    write_operator(tmp_path, folder="level1/add_scaled_v2_variant")
+    assert [member.operator.name for member in load_suite(tmp_path).members] == ["add_scaled"]
+
+
+@pytest.mark.parametrize(
+    ("golden", "expected"),
+    [
+        ("def add_scaled(x, y, axes): ...\n", "refused"),
+        ("def add_scaled(x, y, axes): ...\ndef get_input(x, y, **more): ...\n", None),
+        ("def add_scaled(x, y, axes): ...\ndef get_input(x, y, axes, kind): ...\n", (1, 2)),
+        ("def add_scaled(x, y, axes, kind): ...\ndef get_input(x, y, axes, kind): ...\n", "refused"),
+        ("def add_scaled(x, y, axes): ...\ndef get_input(x, y, **more): return more['kind']\n", "refused"),
+    ],
+)
+def test_an_attribute_that_no_signature_has_goes_where_the_golden_could_take_it(tmp_path: Path, golden: str, expected: object) -> None:
+    """To nobody, to get_input alone, or nowhere that a submission would know of."""
+    place = write_operator(tmp_path, csv=None, yaml=yaml_case(attrs={"axes": [0], "kind": [1, 2]}))
+    (place / "golden.py").write_text(golden)
+    if expected == "refused":
+        with pytest.raises(FormatError, match="unknown attribute 'kind'"):
+            load_suite(tmp_path)
+    else:
+        assert load_suite(tmp_path).members[0].cases[0].attributes.get("kind") == expected

@@ -265,3 +265,9 @@ def test_a_schema_may_have_no_arguments() -> None:
 def test_a_wrong_schema_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_schema(text)
+
+
+def test_a_list_type_may_name_its_elements_in_brackets() -> None:
+    argument = parse_schema("f(Tensor x, list[int]? sizes=None) -> Tensor y").argument("sizes")
+    assert argument is not None
+    assert argument.attr_type == "int_list"

@@ -223,7 +223,7 @@ WIDE = """rules:
   - shapes: {a: [..., "G * H"], w: [G, H], i: [G], bias: ["G * H"]}
     ranks: [2, 3]
   - {shapes: {a: [M, "G * H"], w: [G, H], i: [G]}}
-  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 1, high: 5}, size: {value: [2 * O, G]}}
+  attributes: {groups: {value: G}, mode: {choices: [sum, mean]}, k: {low: 2, high: 5, when: G > 2 and layout == 1}, size: {value: [2 * O, G]}}
   values: {i: [[0, H - 1]]}
   list_length: [2, 3]
   require: [rank < 3 or bits == 32, G * H < 20000, O != 5]
@@ -245,7 +245,7 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         lists = [item for item in case.inputs if item.argument == "a"]
         assert case.attributes["groups"] == groups
         assert case.attributes["mode"] in ("sum", "mean")
-        assert 1 <= case.attributes["k"] <= 5  # type: ignore[operator]
+        assert case.attributes["k"] in ((2, 3, 4, 5) if groups > 2 and "bias" in case.omitted else (1,))
         assert case.attributes["size"] in {(2 * size, groups) for size in (3, 4, 6, 7, 8, 9)}
         assert [item.list_index for item in lists] == list(range(len(lists)))
         assert len(lists) in (2, 3)
@@ -254,19 +254,58 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         assert len(lists[0].shape) < 3 or named["w"].dtype is F32
 
 
+OF_LAYOUTS = WIDE.replace("ranks: [2, 3]", "ranks: [2, 3]\n    dtypes: [float32, float16]").replace(
+    "i: [G]}}", "i: [G]}, dtypes: [[float16, float16, int32, float16]], families: [symmetric-small, asymmetric-small], values: {i: [[1, 1]]}}"
+)
+
+
+def test_dtypes_families_and_ranges_of_a_layout_go_with_its_shapes(tmp_path: Path) -> None:
+    operator = wide_operator(tmp_path)
+    (tmp_path / "rules.yaml").write_text(OF_LAYOUTS)
+    cases = generate_cases(SUITE, SuiteOperator(operator=operator, cases=()), 5, 20)[0]
+    short = [case for case in cases if case.omitted]
+    assert len(short) >= 3
+    for case in cases:
+        named = {item.argument: item for item in case.inputs}
+        assert named["w"].dtype in ((F16,) if case.omitted else (F32, F16))
+        assert (named["i"].low, named["i"].high) == ((1, 1) if case.omitted else (0, named["w"].shape[1] - 1))
+    assert {case.note.rpartition(" | ")[2] for case in short} <= {"symmetric-small", "asymmetric-small"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("dtypes: [float32, ", "dtypes: [float31, ", "unknown element type"),
+        ("dtypes: [float32, ", "dtypes: [[float32], ", "number of dtypes"),
+        ("[symmetric-small, asym", "[small, asym", "unknown family 'small'"),
+        ("values: {i: [[1, 1]]}", "values: {bias: [[1, 1]]}", "unknown input 'bias'"),
+        ("values: {i: [[1, 1]]}", "values: {i: [[1, Q]]}", "unknown name 'Q'"),
+        ("rules:", "rules:\n  dtypes: [float32]", "no dtypes for a layout"),
+    ],
+)
+def test_a_mistake_in_what_goes_with_a_layout_is_one_error_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    operator = wide_operator(tmp_path)
+    assert old in OF_LAYOUTS
+    (tmp_path / "rules.yaml").write_text(OF_LAYOUTS.replace(old, new, 1))
+    with pytest.raises(FormatError, match=r"rules\.yaml:") as raised:
+        read_rules(tmp_path, operator)
+    assert problem in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         ("groups: {value: G}", "groups: {value: Q}", "unknown name 'Q'"),
         ("groups: {value: G}, ", "", "no values for attribute 'groups'"),
-        ("k: {low: 1, high: 5}", "k: {low: 1}", "exactly one of"),
-        ("k: {low: 1, high: 5}", "k: {low: 5, high: 1}", "smaller end first"),
+        ("k: {low: 2, high: 5,", "k: {low: 1,", "exactly one of"),
+        ("k: {low: 2, high: 5,", "k: {low: 5, high: 1,", "smaller end first"),
         ("mode: {choices: [sum, mean]}", "mode: {choices: [1]}", "mode"),
         ("w: [G, H]", "w: [G, ...]", "not at the front"),
         ("w: [G, H], i: [G], bias", "w: [G, H], bias", "no shape for input 'i'"),
         ("ranks: [2, 3]", "ranks: [2, 9]", "ranks out of range"),
         ("axes: {G:", "axes: {Z: {low: 2}, G:", "unknown axis 'Z'"),
         ("size: {value: [2 * O, G]}", "size: {value: [2 * O, Q]}", "unknown name 'Q'"),
+        ("when: G > 2", "when: Q > 2", "unknown name 'Q'"),
         ("values: {i:", "values: {j:", "unknown input 'j'"),
         ("require: [rank", "require: [open(G), rank", "not allowed"),
         ("list_length", "list_lengths", "unknown key"),

@@ -111,6 +111,17 @@ def test_large_outputs_are_looked_at_in_every_block() -> None:
     assert cause(got, golden, IndexRule(axis=1), source) is Cause.INDEX_MISMATCH
 
 
+@pytest.mark.parametrize("shape", [(700, 1500, 1), (3, 5, 70_000), (40_000, 3, 2)])
+def test_faults_are_counted_alike_however_the_blocks_fall(shape: tuple[int, int, int]) -> None:
+    source = np.random.default_rng(1).permutation(np.arange(np.prod(shape))).reshape(shape).astype(np.float32)
+    golden = source.argmax(1)
+    got = golden.copy()
+    wrong = np.random.default_rng(2).integers(0, got.size, 50)
+    got.reshape(-1)[wrong] = (got.reshape(-1)[wrong] + 1) % shape[1]
+    result = compare_index_output(as_output(indices(got)), indices(golden), source, ARG_MAX)
+    assert result.mismatches == np.count_nonzero(got != golden)
+
+
 def test_values_within_the_tolerance_count_as_equal() -> None:
     source = np.array([[1.0, 1.25, 3.0]], dtype=np.float32)
     close = IndexRule(axis=1, is_unique=True, tolerance=0.25)

@@ -6,17 +6,16 @@ after reading, notes aside, and a difference is an error, since nobody could tel
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import Field, ValidationError, field_validator
 
+from piton.catalog.golden_source import taken_by
 from piton.catalog.inputs import InputsError, make_case_inputs
 from piton.catalog.source import Form, Located, check_form, read_text, read_yaml, show
 from piton.catalog.values import parse_cell, to_attr_value
@@ -235,7 +234,9 @@ def _case(row: _Row, operator: Operator, is_strict: bool) -> Case:
 def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, AttrValue]:
     """The case's value for every attribute, else the default.
 
-    Published files leave out attributes without any default (strided_slice); the golden's own default holds then, and so the case has no entry either.
+    Published files leave out attributes without any default (strided_slice); the golden's own default holds then, and so the case has no entry either. They
+    also name what no signature has: an argument of `get_input` alone is kept for it; what its **kwargs swallow, or what repeats a size or dtype, is a note for
+    people, unless golden.py looks it up.
     """
     given = dict(row.form.attrs)
     made = {spec.name: _attribute(row, spec, given, is_strict) for spec in operator.attributes if is_strict or spec.name in given or _has_default(spec)}
@@ -243,8 +244,12 @@ def _attributes(row: _Row, operator: Operator, is_strict: bool) -> dict[str, Att
     for name, value in given.items():
         if name in tensors and value is None:
             continue  # a published spelling of "this optional tensor is left out"
-        if not is_strict and _repeats_a_form(row, value) and name not in golden_arguments(operator.golden_path, operator.name):
-            continue  # bench_lab repeats sizes and dtypes there for people; nothing could take the value
+        place = "definition" if is_strict else taken_by(operator.golden_path, operator.name, name)
+        if place == "inputs" and _is_plain(value):
+            made[name] = tuple(value) if isinstance(value, list) else value
+            continue
+        if place == "kwargs" or (place in ("", "text") and _repeats_a_form(row, value)):
+            continue
         row.refuse(f"unknown attribute {name!r}", expected=", ".join(made) or "no attributes", found=value)
     return made
 
@@ -258,15 +263,9 @@ def _flat(value: object) -> list[object]:
     return [item for part in value for item in _flat(part)] if isinstance(value, list) else [value]
 
 
-@lru_cache(maxsize=256)
-def golden_arguments(path: str, operator: str) -> frozenset[str]:
-    """Names of the arguments of the golden and of `get_input` in golden.py, found without running it; empty when it can't be parsed."""
-    try:
-        tree = ast.parse(read_text(Path(path)))
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in (operator, "get_input")]
-    return frozenset(item.arg for node in functions for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+def _is_plain(value: object) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return all(isinstance(item, (bool, int, float, str)) for item in items)
 
 
 def _has_default(spec: AttrSpec) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from piton.catalog.source import read_text
 from piton.core.errors import FormatError
@@ -36,6 +38,8 @@ class GoldenSource:
     functions: tuple[FunctionSource, ...]
     fixed_seeds: tuple[int, ...]
     """Lines of calls such as `manual_seed(42)` whose seed is a number in the source."""
+    texts: frozenset[str]
+    """Everything in quotes."""
 
     def function(self, name: str) -> FunctionSource | None:
         """The function `name` at the top level, or None; of several the last, which is the one Python keeps."""
@@ -51,7 +55,30 @@ def read_golden_source(path: Path) -> GoldenSource:
         line = getattr(error, "lineno", None) or 0
         raise FormatError("golden.py is not Python", found=str(error), where=f"{path}:{line}", action="correct the file") from None
     functions = tuple(_function(node) for node in tree.body if isinstance(node, ast.FunctionDef))
-    return GoldenSource(functions, tuple(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_fixed_seed(node)))
+    seeds = tuple(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_fixed_seed(node))
+    texts = frozenset(node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return GoldenSource(functions, seeds, texts)
+
+
+@lru_cache(maxsize=256)
+def taken_by(path: str, operator: str, name: str) -> Literal["definition", "inputs", "text", "kwargs", ""]:
+    """Where an attribute of a case could reach the golden.py at `path`.
+
+    As an argument of the operator's function (`definition`), of `get_input` alone (`inputs`), as a key that may be looked up (`text`, a quoted word), in the
+    **kwargs of `get_input` where nobody looks it up (`kwargs`), or nowhere; nor does anything reach a file that is not Python.
+    """
+    try:
+        source = read_golden_source(Path(path))
+    except FormatError:
+        return ""
+    defining, drawing = source.function(operator), source.function("get_input")
+    if defining is not None and name in defining.arguments:
+        return "definition"
+    if drawing is not None and name in drawing.arguments:
+        return "inputs"
+    if name in source.texts:
+        return "text"
+    return "kwargs" if drawing is not None and drawing.takes_any else ""
 
 
 def _function(node: ast.FunctionDef) -> FunctionSource:

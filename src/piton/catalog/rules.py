@@ -1,9 +1,9 @@
 """rules.yaml: what cases of an operator may look like, for generated and hidden ones (docs/formats.md, adr/0014).
 
-It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and numeric
-attributes; in `values` and `require` also `low`, `high` (range of the leading input); in `require` `largest`, `bits` (largest finite value and width of its
-dtype), `rank` (of the first input), `elements` (of all inputs together), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an
-attribute `dim` that is an axis.
+It is optional, and the only place that says which shapes, attributes and value ranges make a case of the operator. Names in formulas are axes and attributes
+(texts can only be compared); in `values` and `require` also `low`, `high` (range of the leading input) and `reach` (largest magnitude of its ordinary
+values); in `require` `largest`, `bits` (largest finite value and width of its dtype), `rank` (of the first input), `elements` (of all inputs together),
+`layout` (its number, from 0), `low_of_x` and `high_of_x` for the range of input `x`, and `size_of_dim` for an attribute `dim` that is an axis.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ MOST_ELEMENTS = 300_000_000
 """Of a case (paper, section 2.3)."""
 SIZE_OF = "size_of_"
 """Before the name of an attribute that is an axis: the size of that axis."""
-LOW_OF, HIGH_OF = "low_of_", "high_of_"
-"""Before the name of an input: the ends of its range."""
 SLICE_LISTS = ("begin", "end", "strides")
 SLICE_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "shrink_axis_mask", "new_axis_mask")
 """Parts of a strided slice: lists with one number per entry, and masks with one bit per entry."""
+LOW_OF, HIGH_OF = "low_of_", "high_of_"
+"""Before the name of an input: the ends of its range."""
 _AXIS = re.compile(r"[A-Za-z]\w*")
-_RANGE = frozenset({"low", "high"})
-_GIVEN = _RANGE | {"largest", "bits", "rank", "elements"}
+_RANGE = frozenset({"low", "high", "reach"})
+_GIVEN = _RANGE | {"largest", "bits", "rank", "elements", "layout"}
 
 
 class AxisRule(Form):
@@ -80,9 +80,7 @@ class PartitionRule(Form):
 
 
 class AttributeRule(Form):
-    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or an order of its axes, a part of a slice, a formula, or a
-    partition of an axis.
-    """
+    """Values of an attribute: one of `choices`, a number in [low, high], an axis of an input or order of its axes, part of a slice, a partition or formula."""
 
     choices: tuple[Any, ...] = ()
     low: float | None = None
@@ -97,6 +95,8 @@ class AttributeRule(Form):
     """`slice_of`: which part; by default the one of the attribute's name."""
     value: str | tuple[str | int | float, ...] = ""
     """A formula; one per element for an attribute that is a list."""
+    when: str = ""
+    """Formula over axes and `layout`; where it is not true the attribute keeps its default (two ways to say one thing, of which a case uses one)."""
     partition: PartitionRule | None = None
 
     @property
@@ -105,14 +105,14 @@ class AttributeRule(Form):
         return (self.value,) if isinstance(self.value, str) else tuple(map(str, self.value))
 
     @property
-    def all_formulas(self) -> tuple[str, ...]:
-        """Every formula of the rule, whatever its kind."""
-        return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
-
-    @property
     def source(self) -> str:
         """The input whose axes the value is about; empty for other kinds."""
         return self.axis_of or self.permutation_of or self.slice_of
+
+    @property
+    def all_formulas(self) -> tuple[str, ...]:
+        """Every formula of the value, whatever its kind."""
+        return (self.partition.of, self.partition.into) if self.partition else self.formulas if self.value else ()
 
     @model_validator(mode="after")
     def _is_one_kind(self) -> AttributeRule:
@@ -139,6 +139,10 @@ class LayoutForm(Form):
     """Conditions on a case of this layout, beside those for all."""
     dtypes: tuple[tuple[str, ...] | str, ...] = ()
     """Combinations that go with these shapes; empty for all."""
+    families: tuple[str, ...] = FAMILIES
+    """Families of value ranges that go with these shapes."""
+    values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
+    """Ranges of inputs that go with these shapes, before those of `values`."""
 
 
 class DegenerateRule(Form):
@@ -202,10 +206,14 @@ class Layout(Frozen):
     require: tuple[Expression, ...]
     dtypes: tuple[tuple[DType, ...], ...]
     """Combinations that go with the shapes; empty for all."""
+    families: tuple[str, ...]
+    """Families of value ranges that go with the shapes."""
+    values: dict[str, tuple[tuple[Expression, Expression], ...]]
+    """Those of this layout, before those of the operator."""
 
-    def takes(self, dtypes: tuple[DType, ...]) -> bool:
-        """True when these dtypes go with the shapes."""
-        return not self.dtypes or dtypes in self.dtypes
+    def takes(self, dtypes: tuple[DType, ...], family: str) -> bool:
+        """True when these dtypes and this family of value ranges go with the shapes."""
+        return (not self.dtypes or dtypes in self.dtypes) and family in self.families
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -276,6 +284,9 @@ class _Reader:
         for index, layout in enumerate(layouts):
             for rule in layout.require:
                 self._expression(rule.text, ("layouts", index, "require"), known | _GIVEN | sizes)
+            for name, ends in layout.values.items():
+                for end in (item for pair in ends for item in pair):
+                    self._expression(end.text, ("layouts", index, "values", name), known | _RANGE)
         return CaseRules(
             lead=lead,
             lead_position=list(self._inputs).index(lead),
@@ -285,7 +296,7 @@ class _Reader:
             attributes=form.attributes,
             limits={self._dtype(name, ("limits", name)): value for name, value in form.limits.items()},
             families=form.families,
-            values={name: self._values(name, pairs, known | _RANGE) for name, pairs in form.values.items()},
+            values={name: self._values(pairs, ("values", name), known | _RANGE) for name, pairs in form.values.items()},
             require=tuple(self._expression(text, ("require", index), known | _GIVEN | sizes) for index, text in enumerate(form.require)),
             list_length=form.list_length,
             largest_elements=form.largest_elements,
@@ -317,7 +328,13 @@ class _Reader:
         shapes = tuple(item for spec in self._operator.inputs if spec.name in form.shapes for item in self._shapes(spec, form, loc))
         require = tuple(self._expression(text, (*loc, "require", number)) for number, text in enumerate(form.require))
         dtypes = self._dtypes(form.dtypes, loc)
-        return Layout(shapes=shapes, ranks=self._ranks(shapes[0][1], form, loc), attributes=form.attributes, require=require, dtypes=dtypes)
+        for name in form.values:
+            self._refuse_unknown(name, list(form.shapes), (*loc, "values"), "input")
+        for family in form.families:
+            self._refuse_unknown(family, FAMILIES, (*loc, "families"), "family")
+        values = {name: self._values(pairs, (*loc, "values", name)) for name, pairs in form.values.items()}
+        ranks = self._ranks(shapes[0][1], form, loc)
+        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values, families=form.families)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -358,9 +375,10 @@ class _Reader:
 
     def _other_formulas(self) -> Iterator[str | float]:
         form = self._form
-        rules = (rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values())
+        rules = [rule for group in (form.attributes, *(item.attributes for item in form.layouts)) for rule in group.values()]
         yield from (text for rule in rules for text in rule.all_formulas)
-        yield from (end for pairs in form.values.values() for pair in pairs for end in pair)
+        yield from (rule.when for rule in rules if rule.when)
+        yield from (end for group in (form.values, *(item.values for item in form.layouts)) for pairs in group.values() for pair in pairs for end in pair)
         yield from form.require
         yield from (text for item in form.layouts for text in item.require)
 
@@ -384,13 +402,17 @@ class _Reader:
             self._refuse_unknown(rule.source, list(self._inputs), loc, "input")
         for formula in rule.all_formulas:
             self._expression(formula, loc, known)
+        if rule.when:
+            self._expression(rule.when, loc, known | {"layout"})
         for value in rule.choices:
             self._attribute(specs[name], value, loc)
         part = rule.part or name
         if rule.slice_of:
             self._refuse_unknown(part, (*SLICE_LISTS, *SLICE_MASKS), loc, "part of a slice")
-        wanted = "int_list" if rule.permutation_of or rule.partition or part in SLICE_LISTS else "int"
-        if (rule.permutation_of or rule.partition or rule.slice_of) and specs[name].type != wanted:
+        wanted = "int_list" if rule.permutation_of or part in SLICE_LISTS else "int"
+        if rule.partition is not None and specs[name].type != "int_list":
+            self._located.refuse(f"a partition for attribute {name!r}", (*_ROOT, *loc), expected="an attribute of type int_list", found=specs[name].type)
+        if (rule.permutation_of or rule.slice_of) and specs[name].type != wanted:
             self._located.refuse(f"attribute {name!r} has another type", (*_ROOT, *loc), expected=wanted, found=specs[name].type)
 
     def _attribute(self, spec: AttrSpec, value: object, loc: Loc) -> AttrValue:
@@ -405,7 +427,7 @@ class _Reader:
         first = tuple(item.value for item in self._operator.inputs[0].dtypes)
         made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
         for index, layout in enumerate(layouts):
-            if not any(layout.takes(item) for item in made):
+            if not any(layout.takes(item, layout.families[0]) for item in made):
                 self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
         return made
 
@@ -434,8 +456,9 @@ class _Reader:
         except ValueError:
             self._located.refuse("unknown element type", (*_ROOT, *loc), expected=", ".join(item.value for item in DType), found=name)
 
-    def _values(self, name: str, pairs: tuple[tuple[str | float, str | float], ...], known: frozenset[str]) -> tuple[tuple[Expression, Expression], ...]:
-        loc: Loc = ("values", name)
+    def _values(
+        self, pairs: tuple[tuple[str | float, str | float], ...], loc: Loc, known: frozenset[str] | None = None
+    ) -> tuple[tuple[Expression, Expression], ...]:
         return tuple((self._expression(low, loc, known), self._expression(high, loc, known)) for low, high in pairs)
 
     def _expression(self, text: str | float, loc: Loc, known: frozenset[str] | None = None) -> Expression:

@@ -8,7 +8,7 @@ from typing import Literal
 from piton.catalog.values import parse_cell, to_attr_type, to_attr_value
 from piton.core.operator import AttrType, AttrValue, Frozen
 
-_ITEM = re.compile(r"(?P<type>[A-Za-z_]\w*(?:\([^()]*\))?(?:\[\d*\])?)(?P<optional>\?)?(?:\s+(?P<name>[A-Za-z_]\w*))?(?:\s*=\s*(?P<default>.+))?", re.DOTALL)
+_ITEM = re.compile(r"(?P<type>[A-Za-z_]\w*(?:\([^()]*\))?(?:\[\w*\])?)(?P<optional>\?)?(?:\s+(?P<name>[A-Za-z_]\w*))?(?:\s*=\s*(?P<default>.+))?", re.DOTALL)
 _TENSOR = re.compile(r"Tensor(?P<alias>\([^()]*\))?(?P<list>\[\d*\])?")
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|.", re.DOTALL)  # a quoted text, or one character
 _MAX_LENGTH = 10_000

@@ -170,7 +170,7 @@ def _readable(parts: tuple[SuitePart, ...], *, is_strict: bool) -> tuple[tuple[S
 
 def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:
     operator = read_proto(place.folder, level=place.level, is_strict=is_strict).operator
-    if operator.name != place.folder.name:
+    if is_strict and operator.name != place.folder.name:  # published folders may have a name of their own
         raise FormatError(
             "folder and schema name differ",
             expected=operator.name,

@@ -61,8 +61,8 @@ class SizeBudget(Frozen):
 
     memory_bytes: int = Field(default=8 << 30, ge=1 << 20)
     """Estimated peak of one golden run in float64."""
-    work: float = Field(default=1e11, gt=0)
-    """Estimated floating-point operations of one golden run: what one thread does in a minute or two."""
+    work: float = Field(default=1e10, gt=0)
+    """Estimated floating-point operations of one golden run: what one thread does in a few seconds."""
 
 
 class StateTensor(Frozen):

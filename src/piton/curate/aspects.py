@@ -12,6 +12,7 @@ from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.operator import Operator
+from piton.numerics.dtypes import largest_finite
 
 ALIGNMENT_BYTES = 512
 """Innermost byte length that counts as aligned is a multiple of this (paper, section 2.3)."""
@@ -25,6 +26,8 @@ BOUNDARY = {DType.FLOAT16: 60000.0}
 """From this magnitude on a range reaches the boundary of its dtype: near 65504 for float16 ..."""
 BOUNDARY_DEFAULT = 88.0
 """... and for the others the exponent's range in float32, e^88 (both from the paper's taxonomy)."""
+BOUNDARY_SHARE = 0.95
+"""Share of the largest value from which on a range reaches the boundary of a dtype that ends below 88 (float4_e2m1: 6)."""
 
 
 def is_aligned(item: CaseInput) -> bool:
@@ -96,6 +99,8 @@ def families(item: CaseInput) -> frozenset[str]:
 
 
 def _boundary(dtype: DType) -> float:
+    if dtype.is_low_bit:
+        return min(BOUNDARY_DEFAULT, BOUNDARY_SHARE * largest_finite(dtype))
     if dtype.is_floating:
         return BOUNDARY.get(dtype, BOUNDARY_DEFAULT)
     return float((1 << (dtype.bits - 1)) - 1) if dtype is not DType.BOOL else 1.0

@@ -19,7 +19,7 @@ from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.curate.aspects import FEWEST_ELEMENTS, attribute_key, has_many_attribute_values, has_prime, has_side_tensor_only, is_non_aligned, range_key
 from piton.curate.partition import draw_partition
 from piton.curate.plan import Slot
-from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, rounded
+from piton.curate.ranges import Range, draw_other, draw_range, family_for, largest_of, reach_of, rounded
 from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_sizes, numbers, shapes_of
 from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
@@ -29,7 +29,7 @@ _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15,
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
-_RANGE = frozenset({"low", "high"})
+_RANGE = frozenset({"low", "high", "reach"})
 """Names that mean nothing for a range of special values."""
 _LARGE_SPREAD = 1.09
 """Large cases stay within this factor of their least size: they cost most of the time of a set."""
@@ -100,12 +100,14 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
-        if not layout.takes(self._dtypes):
+        if not layout.takes(self._dtypes, self._family):
             return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
+        self._number_of_layout = self._rules.layouts.index(layout)
+        self._rules = self._rules.model_copy(update={"values": {**self._rules.values, **layout.values}})
         elements = self._wanted()
-        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes[0])
+        wish = ShapeWish(elements, rank, self._is_aligned, self._slot.is_prime, self._dtypes)
         has_lists = any(spec.is_list and spec.name in dict(layout.shapes) for spec in self._operator.inputs)
         length = self._stream.between(*self._rules.list_length) if has_lists else 1
         sizes: list[Sizes] = []
@@ -128,7 +130,7 @@ class _Draw:
         layout = self._rules.layouts[self._slot.layout]
         low, high = layout.ranks
         if self._has_free_rank:
-            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes)] or self._rules.layouts)
+            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes, self._family)] or self._rules.layouts)
             return layout, self._stream.between(*layout.ranks)
         return layout, min(max(self._slot.rank, low), high)
 
@@ -142,7 +144,6 @@ class _Draw:
     def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
         """The case of these sizes; also keeps the names that `require` may use."""
         shapes = [shapes_of(layout, item) for item in sizes]
-        self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._slices: dict[str, SliceParts] = {}
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
         attributes = {name: value for name, value in attributes.items() if value is not None}
@@ -151,10 +152,11 @@ class _Draw:
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}
         lead = self._dtypes[self._rules.lead_position]
         span = draw_range(self._family, lead, self._rules, self._stream)
-        names |= {"low": span[0], "high": span[1]}
+        names |= {"low": span[0], "high": span[1], "reach": reach_of(span)}
         inputs = self._inputs(layout, shapes, span, names)
         self._names: dict[str, Value] = {**names, "largest": largest_of(lead), "bits": lead.bits}
-        self._names |= {"rank": len(inputs[0].shape), "elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
+        self._names |= {"layout": self._number_of_layout, "rank": len(inputs[0].shape)}
+        self._names |= {"elements": sum(item.elements for item in inputs), **self._axis_sizes(attributes, shapes[0])}
         self._names |= {f"{end}{item.argument}": value for item in inputs for end, value in ((LOW_OF, item.low), (HIGH_OF, item.high))}
         return Case(
             operator=self._operator.name,
@@ -184,7 +186,7 @@ class _Draw:
 
     def _attribute(self, spec: AttrSpec, sizes: Sizes, shapes: dict[str, tuple[int, ...]]) -> AttrValue:
         rule = self._attribute_rules.get(spec.name)
-        if rule is None:
+        if rule is None or (rule.when and not parse_expression(rule.when).value({**numbers(sizes), "layout": self._number_of_layout})):
             return spec.default
         if rule.source:
             return self._about_axes(spec, rule, shapes[rule.source])

@@ -22,8 +22,8 @@ from piton.curate.violation import NumericCheck, Problem
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.golden_service import CaseData, TensorData
 from piton.numerics.dtypes import AnyArray, decode, view_raw
-from piton.numerics.impostors import as_output, impostors
-from piton.numerics.inputs import Inputs, special_count
+from piton.numerics.impostors import LOWER_PRECISION, as_output, impostors
+from piton.numerics.inputs import Inputs, inward, scale_exponents, special_count
 from piton.numerics.lint import special_disagreements
 from piton.numerics.tensors import GoldenOutput
 
@@ -50,6 +50,8 @@ class CaseNumbers(Frozen):
     case: str
     accepted: tuple[str, ...] = ()
     """Impostors that no output refuses."""
+    exact: tuple[str, ...] = ()
+    """Of these, computations in a narrower format that lose nothing: then that format is as good, and nobody is deceived."""
     refused: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Impostors refused, by name of the output (of a list: without its index)."""
     has_run: bool = True
@@ -85,9 +87,9 @@ class CaseRuns:
 
 def judge_case(runs: CaseRuns) -> CaseNumbers:
     """Everything that the runs of a case say about it."""
-    accepted, refused = _try_impostors(runs)
+    accepted, exact, refused = _try_impostors(runs)
     problems = [*_golden_problems(runs), *_input_problems(runs)]
-    return CaseNumbers(operator=runs.operator.name, case=runs.case.id, accepted=accepted, refused=refused, problems=tuple(problems))
+    return CaseNumbers(operator=runs.operator.name, case=runs.case.id, accepted=accepted, exact=exact, refused=refused, problems=tuple(problems))
 
 
 def failed_case(operator: Operator, case: Case, error: EvaluatorError) -> CaseNumbers:
@@ -128,21 +130,26 @@ def _compare(runs: CaseRuns, number: int, candidate: GoldenOutput) -> OutputChec
     return made[0]
 
 
-def _try_impostors(runs: CaseRuns) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Names that no output refuses, and the names that each output refuses."""
+_Tried = tuple[tuple[str, ...], tuple[str, ...], dict[str, tuple[str, ...]]]
+
+
+def _try_impostors(runs: CaseRuns) -> _Tried:
+    """Names that no output refuses, those of them that are a narrower format without any loss, and the names that each output refuses."""
     inputs, stale = runs.arrays(runs.data), runs.stale.outputs
     tried: set[str] = set()
+    lossy: set[str] = set()
     refused: dict[str, tuple[str, ...]] = {}
     for number, golden in enumerate(runs.data.outputs):
         if not golden.elements:
             continue
         made = impostors(golden, inputs, stale[number] if number < len(stale) else None)
         tried |= set(made)
+        lossy |= {name for name, item in made.items() if name != LOWER_PRECISION or item.data != golden.data}
         against = tuple(name for name, item in made.items() if _compare(runs, number, item).outcome.verdict is not Verdict.PASSED)
         name = golden.name.partition("[")[0]
         refused[name] = tuple(dict.fromkeys((*refused.get(name, ()), *against)))
     caught = {name for names in refused.values() for name in names}
-    return tuple(sorted(tried - caught)), refused
+    return tuple(sorted(tried - caught)), tuple(sorted(tried - caught - lossy)), refused
 
 
 def _input_problems(runs: CaseRuns) -> Iterator[NumericProblem]:
@@ -180,15 +187,26 @@ def _range_problem(form: CaseInput, array: AnyArray) -> str:
     if not (np.isfinite(form.low) and np.isfinite(form.high)) or array.size < _MANY or not form.dtype.is_floating:
         return ""
     values = decode(array.reshape(-1), form.dtype)
-    low, high, width = float(values.min()), float(values.max()), form.high - form.low
-    slack = _SLACK * max(width, abs(form.low), abs(form.high))
-    is_outside = low < form.low - slack or high > form.high + slack
+    least, most = _reachable(form)
+    low, high, width = float(values.min()), float(values.max()), most - least
+    slack = _SLACK * max(width, abs(least), abs(most))
+    is_outside = low < least - slack or high > most + slack
     return f"[{low:g}, {high:g}]" if is_outside or high - low < _REACH * width - slack else ""
 
 
+def _reachable(form: CaseInput) -> tuple[float, float]:
+    """The smallest and the largest value that the dtype has in the range."""
+    if form.dtype is DType.FLOAT8_E8M0:
+        low, high = scale_exponents(form)
+        return float(np.ldexp(1.0, low)), float(np.ldexp(1.0, high))
+    return inward(form.dtype, form.low, form.high)
+
+
 def _axes(case: Case, rules: CaseRules) -> dict[str, Number]:
-    """Sizes of the named axes, read off the shapes of the first layout that fits."""
+    """Sizes of the named axes, read off the shapes of the first layout that fits, its own attributes included."""
     for layout in rules.layouts:
+        if any(rule.choices and case.attributes.get(name) not in rule.choices for name, rule in layout.attributes.items()):
+            continue
         entries = dict(layout.shapes)
         shapes: dict[str, tuple[int, ...]] = {}
         for item in case.inputs:

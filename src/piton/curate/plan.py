@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from piton.catalog.rules import CaseRules
 from piton.core.case import SizeClass
 from piton.core.dtype import DType
+from piton.curate.ranges import STAND_INS
 from piton.curate.stream import Stream
 
 TWENTY = 20
@@ -19,7 +20,6 @@ _EDGES = ("dtype-boundary", "dtype-boundary", "dtype-boundary", "special-inf", "
 _SMALL = ("symmetric-small",) * 4 + ("symmetric-medium", "asymmetric-small", "asymmetric-medium")
 _MEDIUM = ("symmetric-small", "symmetric-large", "symmetric-large", "asymmetric-small", "asymmetric-medium", "asymmetric-small")
 _LARGE = ("asymmetric-small",)
-_STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
     pairs = _shapes(rules, stream)
     dtypes = _dtypes(rules, stream, len(_EDGES))
     _add_edges(wanted, dtypes, rules)
-    shapes = _matched(pairs, dtypes, rules)
     families = [(size, _allowed(name, rules, number, line)) for (size, name), line in zip(wanted, dtypes, strict=True)]
+    shapes = _matched(pairs, [(line, family) for line, (_, family) in zip(dtypes, families, strict=True)], rules)
     return [
         Slot("", size, family, is_even, False if is_even else next(primes), dtypes[index], *shapes[index], has_seed=False)
         for index, ((size, family), is_even) in enumerate(zip(families, aligned, strict=True))
@@ -88,10 +88,10 @@ def _allowed(family: str, rules: CaseRules, number: int, dtypes: tuple[DType, ..
     All-zero input has one range only, so later twenties do not repeat it.
     """
     if family == "special-zero" and number:
-        family = _STAND_INS[family]
+        family = STAND_INS[family]
     if not dtypes[rules.lead_position].is_floating and family in ("special-inf", "special-nan"):
-        family = _STAND_INS[family]
-    return next(name for name in (family, _STAND_INS.get(family), rules.families[0]) if name in rules.families)
+        family = STAND_INS[family]
+    return next(name for name in (family, STAND_INS.get(family), rules.families[0]) if name in rules.families)
 
 
 def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:
@@ -100,11 +100,11 @@ def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:
     return stream.shuffled((pairs * TWENTY)[:TWENTY])
 
 
-def _matched(pairs: list[tuple[int, int]], dtypes: list[tuple[DType, ...]], rules: CaseRules) -> list[tuple[int, int]]:
-    """The pairs of layout and rank in an order that suits the dtypes of the slots, as far as there are enough of them."""
+def _matched(pairs: list[tuple[int, int]], slots: list[tuple[tuple[DType, ...], str]], rules: CaseRules) -> list[tuple[int, int]]:
+    """The pairs of layout and rank in an order that suits the dtypes and families of the slots, as far as there are enough of them."""
     left, made = list(pairs), []
-    for combination in dtypes:
-        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(combination))
+    for line, family in slots:
+        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(line, family))
         made.append(left.pop(next(suited, 0)))
     return made
 

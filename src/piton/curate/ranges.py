@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from piton.catalog.expression import Value
+from piton.catalog.expression import Expression, Value
 from piton.catalog.rules import CaseRules
 from piton.core.dtype import DType
-from piton.curate.aspects import MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
+from piton.curate.aspects import BOUNDARY_SHARE, MEDIUM_MAGNITUDE, SMALL_MAGNITUDE
 from piton.curate.stream import Stream
-from piton.numerics.dtypes import integer_bounds, largest_finite
+from piton.numerics.dtypes import has_infinity, has_nan, integer_bounds, largest_finite
+from piton.numerics.inputs import interior
 
 Range = tuple[float, float]
 
 _MAGNITUDES = {"small": (0.25, SMALL_MAGNITUDE), "medium": (SMALL_MAGNITUDE * 1.1, MEDIUM_MAGNITUDE), "large": (MEDIUM_MAGNITUDE * 1.1, 1000.0)}
 _DIGITS = 2
 _BOUNDARY_DIGITS = 4
-_BOUNDARY_SHARE = 0.95
-"""Least share of the boundary that an end of a boundary range has; ranges have to differ from case to case."""
+_COARSEST = 4.0
+"""Ends are at least this part of a dtype's largest value where that is small: between the few values of float4_e2m1 a narrower range holds none."""
+STAND_INS = {"special-inf": "dtype-boundary", "special-nan": "dtype-boundary", "special-zero": "symmetric-small"}
+"""What is drawn in the place of a family that an operator or a dtype does not have."""
+_FORMULA_DIGITS = 15
+"""One less than float64 has: (2.4 + 3 * 0.2) / 4 should read 0.75."""
 
 
 def largest_of(dtype: DType) -> float:
@@ -32,7 +37,12 @@ def boundary_of(rules: CaseRules, dtype: DType) -> float:
 
 
 def family_for(family: str, dtype: DType) -> str:
-    """The family, or its asymmetric kin where the dtype has no negative values."""
+    """The family, or what stands in where the dtype has no infinities, no NaN or no values that large; its asymmetric kin without negative values."""
+    if (family == "special-inf" and not has_infinity(dtype)) or (family == "special-nan" and not has_nan(dtype)):
+        return STAND_INS[family]
+    form, _, size = family.partition("-")
+    if size in ("medium", "large") and dtype.is_low_bit and largest_of(dtype) < _MAGNITUDES["large"][0]:
+        return f"{form}-small"
     is_unsigned = not dtype.is_floating and integer_bounds(dtype)[0] == 0
     return f"a{family}" if is_unsigned and family.startswith("symmetric") else family
 
@@ -51,13 +61,23 @@ def draw_range(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> R
 def draw_other(name: str, dtype: DType, rules: CaseRules, names: Mapping[str, Value], stream: Stream) -> Range:
     """A range of another input: one of the operator's, inside its dtype if that is whole, else symmetric and small."""
     if name in rules.values:
-        low, high = (float(end.value(names)) for end in stream.choice(rules.values[name]))
+        low, high = (_other_end(end, names) for end in stream.choice(rules.values[name]))
         if dtype.is_floating:
             return low, high
         least, most = integer_bounds(dtype)
         return float(min(max(low, least), most)), float(min(max(high, least), most))
     end = rounded(stream.log_uniform(0.25, 4.0))
     return -end, end
+
+
+def reach_of(span: Range) -> float:
+    """Largest magnitude of the ordinary values of a range, those between special ends."""
+    return max(map(abs, interior(*span)))
+
+
+def _other_end(end: Expression, names: Mapping[str, Value]) -> float:
+    value = float(end.value(names))
+    return rounded(value, _DIGITS if "reach" in end.names else _FORMULA_DIGITS)
 
 
 def rounded(value: float, digits: int = _DIGITS) -> float:
@@ -67,7 +87,11 @@ def rounded(value: float, digits: int = _DIGITS) -> float:
 
 def _end(family: str, dtype: DType, stream: Stream) -> float:
     """The far end of a range; for integers a whole number that the dtype has, and at least 2, so that a range has more than one value."""
-    end = rounded(stream.log_uniform(*_MAGNITUDES[family.partition("-")[2]]))
+    least, most = _MAGNITUDES[family.partition("-")[2]]
+    if dtype.is_low_bit:
+        most = min(most, largest_of(dtype))
+        least = max(least, most / _COARSEST) if most < SMALL_MAGNITUDE else least
+    end = rounded(stream.log_uniform(least, most))
     return end if dtype.is_floating else min(max(float(math.ceil(end)), 2.0), largest_of(dtype))
 
 
@@ -87,7 +111,7 @@ def _boundary(family: str, dtype: DType, rules: CaseRules, stream: Stream) -> Ra
     end = boundary_of(rules, dtype)
     if not dtype.is_floating:
         return _integer_boundary(end, dtype, stream)
-    first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(_BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
+    first, second = (min(rounded(end, _BOUNDARY_DIGITS + 1), rounded(end * stream.uniform(BOUNDARY_SHARE, 1.0), _BOUNDARY_DIGITS)) for _ in range(2))
     return stream.choice(((-first, first), (-first, second), (-second, first)))
 
 

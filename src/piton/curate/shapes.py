@@ -36,13 +36,18 @@ class ShapeWish:
     """Of the first input, where the layout lets it vary."""
     is_aligned: bool
     is_prime: bool
-    dtype: DType
-    """Of the first input."""
+    dtypes: tuple[DType, ...]
+    """One per input."""
 
     @property
     def unit(self) -> int:
-        """Elements of one aligned block."""
-        return max(1, ALIGNMENT_BYTES * 8 // self.dtype.bits)
+        """Elements of one aligned block of the first input."""
+        return max(1, ALIGNMENT_BYTES * 8 // self.dtypes[0].bits)
+
+    @property
+    def packed(self) -> int:
+        """Elements that share a byte in the narrowest input: an innermost axis has to fill its bytes."""
+        return max(1, 8 // min(dtype.bits for dtype in self.dtypes))
 
 
 def draw_sizes(layout: Layout, rules: CaseRules, wish: ShapeWish, stream: Stream, given: Mapping[str, int]) -> Sizes | None:
@@ -144,7 +149,8 @@ def _bisect(total: Callable[[int], int], wanted: int, rule: AxisRule) -> int:
 
 
 def _shaped(size: int, wish: ShapeWish, rule: AxisRule) -> int:
-    """`size` made a multiple of the aligned block, a prime, or odd, as wished, inside the axis's rule."""
-    odd = near_prime(size) if wish.is_prime else size | 1
+    """`size` made a multiple of the aligned block, a prime, or odd (of packed elements: in bytes), as wished, inside the axis's rule."""
+    whole = max(1, size // wish.packed)
+    odd = wish.packed * (near_prime(whole) if wish.is_prime else whole | 1)
     shaped = max(1, round(size / wish.unit)) * wish.unit if wish.is_aligned else odd
     return min(max(shaped, rule.low), rule.high)

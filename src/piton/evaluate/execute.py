@@ -30,7 +30,9 @@ from piton.evaluate.progress import CaseStarted
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
+from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
+from piton.targets.null import NAME as NULL
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ class CaseLane:
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
             execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
+            execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
             checks, failures = _check(task, trial, execution, shared)
@@ -185,6 +188,14 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
         deadline_s=shared.request.bounds.host_deadline_s,
         copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,
     )
+
+
+def _with_golden(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> Execution:
+    """The execution with the outputs of the golden's same-dtype run. Raises EvaluatorError on a target that runs submissions: none of these may see them."""
+    if shared.place.target.name != NULL:
+        raise EvaluatorError(f"target {shared.place.target.name} asks for the golden's outputs")
+    native = shared.goldens.native(task.operator, task.case, trial.number)
+    return replace(execution, outputs=tuple(as_output(item) for item in native))
 
 
 def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import socket
 import threading
@@ -25,13 +24,15 @@ from piton.core.errors import EvaluatorError
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Role, Runner, RunningProcess
 from piton.evaluate.cache import Entry, StoredTensor, TensorStore, memory_file
-from piton.evaluate.memory import MemoryGuard, golden_bytes
+from piton.evaluate.memory import MemoryGuard, available_bytes, golden_bytes
 from piton.evaluate.trials import FIRST, draw_of
 from piton.evaluate.worker.golden_worker import MESSAGE_BYTES, OUTPUT_PREFIX, GoldenRequest
 from piton.numerics.tensors import GoldenOutput
 
 _ENTRY = "piton.evaluate.worker.golden_worker:serve"
 _DAY_S = 86_400
+_LEAST_MEMORY = 2 << 30
+"""Loading torch alone reserves most of a GiB."""
 _TENSORS = TypeAdapter(tuple[StoredTensor, ...])
 
 
@@ -221,8 +222,8 @@ def generator_parts() -> tuple[str, ...]:
 
 
 def _limits() -> Limits:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Limits(wall_s=_DAY_S, cpu_s=_DAY_S, memory_bytes=max(memory, 16 << 30), file_bytes=64 << 30)
+    """A golden that asks for more memory than there is gets an error of its own, instead of the machine's choice of a victim."""
+    return Limits(wall_s=_DAY_S, cpu_s=_DAY_S, memory_bytes=max(available_bytes(), _LEAST_MEMORY), file_bytes=64 << 30)
 
 
 def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[StoredTensor, ...]:

@@ -76,6 +76,16 @@ def dtype_of(array: AnyArray) -> DType:
     return _DTYPES[array.dtype]
 
 
+def has_infinity(dtype: DType) -> bool:
+    """True when an element can be infinite."""
+    return dtype.is_floating and (dtype not in FORMATS or bool(np.isinf(FORMATS[dtype].values).any()))
+
+
+def has_nan(dtype: DType) -> bool:
+    """True when an element can be NaN."""
+    return dtype.is_floating and (dtype not in FORMATS or FORMATS[dtype].nan is not None)
+
+
 def is_torchs_own(dtype: DType) -> bool:
     """True when torch has this element type and can convert it."""
     return dtype not in _CARRIERS

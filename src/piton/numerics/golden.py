@@ -152,7 +152,7 @@ def _arguments(operator: Operator, case: Case, inputs: Inputs, precision: Precis
     tensors = {name: _to_argument(value, precision) for name, value in inputs.items()}
     omitted = {spec.name: None for spec in operator.inputs if spec.name not in inputs}
     own = {"case_id": case.id} if operator.draws_own_inputs else {}
-    return {**tensors, **omitted, **own, **{name: _to_attribute(value) for name, value in case.attributes.items()}}
+    return {**tensors, **omitted, **own, **_attributes(operator, case)}
 
 
 def _to_argument(value: AnyArray | list[AnyArray], precision: Precision) -> torch.Tensor | list[torch.Tensor]:
@@ -161,8 +161,16 @@ def _to_argument(value: AnyArray | list[AnyArray], precision: Precision) -> torc
     return _to_tensor(value, precision)
 
 
-def _to_attribute(value: AttrValue) -> object:
-    return [_to_attribute(item) for item in value] if isinstance(value, tuple) else value
+def _attributes(operator: Operator, case: Case) -> dict[str, object]:
+    kinds = {spec.name: spec.type for spec in operator.attributes}
+    return {name: _to_attribute(value, kinds.get(name, "")) for name, value in case.attributes.items()}
+
+
+def _to_attribute(value: AttrValue, kind: str) -> object:
+    """As the golden gets it; infinities and NaN have come through JSON as text."""
+    if isinstance(value, tuple):
+        return [_to_attribute(item, kind) for item in value]
+    return float(value) if isinstance(value, str) and kind.startswith("float") else value
 
 
 def _to_tensor(array: AnyArray, precision: Precision) -> torch.Tensor:

@@ -18,7 +18,8 @@ from piton.numerics.judge import Profile
 from piton.numerics.tensors import GoldenOutput
 from piton.numerics.thresholds import Tolerance
 
-NAMES = ("zeros", "constant", "mean", "input_copy", "first_row_only", "lower_precision", "stale")
+LOWER_PRECISION = "lower_precision"
+NAMES = ("zeros", "constant", "mean", "input_copy", "first_row_only", LOWER_PRECISION, "stale")
 """All impostors; which of them exist depends on the output."""
 
 _LOWER: Mapping[DType, DType] = {
@@ -41,7 +42,7 @@ def impostors(golden: GoldenOutput, inputs: Inputs, stale: GoldenOutput | None =
         "mean": mean(golden) if golden.elements > 1 else None,
         "input_copy": input_copy(golden, inputs),
         "first_row_only": first_row_only(golden),
-        "lower_precision": lower_precision(golden),
+        LOWER_PRECISION: lower_precision(golden),
         "stale": stale if stale is not None and stale.shape == golden.shape else None,
     }
     return {name: impostor for name, impostor in made.items() if impostor is not None}
@@ -114,7 +115,8 @@ def _stored(values: Float64, dtype: DType) -> AnyArray:
     if dtype.is_floating:
         return encode(values, dtype) if dtype is not DType.FLOAT4_E2M1 else encode(np.nan_to_num(values), dtype)
     least, most = integer_bounds(dtype)
-    whole: Float64 = np.clip(np.nan_to_num(np.rint(values)), least, most)
+    nearest = float(most)  # of 64 bits it is one too many, and a cast of it undefined
+    whole: Float64 = np.clip(np.nan_to_num(np.rint(values)), least, nearest if nearest <= most else np.nextafter(nearest, 0))
     return whole.astype(storage_dtype(dtype))
 
 

@@ -160,6 +160,12 @@ def _place_specials(flat: AnyArray, item: CaseInput) -> None:
 
 def _make_scales(item: CaseInput, key: int, threads: int) -> AnyArray:
     """Uniform over the exponents: a uniform draw of the values would give the two or three largest scales nearly always."""
+    low, high = scale_exponents(item)
+    return _fill(item, partial(_draw_scales, key, low, high - low + 1), threads).reshape(item.shape)
+
+
+def scale_exponents(item: CaseInput) -> tuple[int, int]:
+    """Exponents of the smallest and the largest scale of float8_e8m0 inside [low, high]. Raises EvaluatorError where there is none."""
     if not 0 < item.low <= item.high < math.inf:
         raise EvaluatorError(
             f"the value range [{item.low}, {item.high}] of {item.argument} holds no scales", expected="0 < low <= high", action="give the range of the scales"
@@ -168,7 +174,7 @@ def _make_scales(item: CaseInput, key: int, threads: int) -> AnyArray:
     low, high = max(low, _SCALE_EXPONENTS[0]), min(high, _SCALE_EXPONENTS[1])
     if low > high:
         raise EvaluatorError(f"the value range [{item.low}, {item.high}] of {item.argument} holds no power of two that float8_e8m0 has")
-    return _fill(item, partial(_draw_scales, key, low, high - low + 1), threads).reshape(item.shape)
+    return low, high
 
 
 def _draw_scales(key: int, low: int, width: int, chunk: int, count: int) -> AnyArray:

@@ -33,6 +33,10 @@ class FloatPair:
         """Float64 values of one chunk: candidate, golden."""
         return decode(self.got[span], self.dtype), decode(self.golden[span], self.dtype)
 
+    def error(self, got: Float64, golden: Float64) -> Float64:
+        """Errors of values of this dtype: relative ones; of the scales of float8_e8m0, which are powers of two, the number of steps between them."""
+        return exponent_distance(got, golden) if self.dtype is DType.FLOAT8_E8M0 else relative_error(got, golden)
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -60,6 +64,13 @@ def relative_error(got: Float64, golden: Float64) -> Float64:
     scale += GUARD
     error /= scale
     return error
+
+
+def exponent_distance(got: Float64, golden: Float64) -> Float64:
+    """How many powers of two lie between two powers of two; NaN where either is NaN. The guard of a relative error would hide all small scales."""
+    distance: Float64 = np.abs(np.frexp(got)[1] - np.frexp(golden)[1]).astype(np.float64)
+    distance[np.isnan(got) | np.isnan(golden)] = np.nan
+    return distance
 
 
 def settle(got: Float64, golden: Float64, largest: float) -> Settled:
@@ -121,17 +132,17 @@ def screen_chunk(pair: FloatPair, span: slice, bound: float) -> Screen:
     """First screen of one chunk."""
     with np.errstate(all="ignore"):
         got, golden = pair.load(span)
-        error = relative_error(got, golden)
+        error = pair.error(got, golden)
         total = float(error.sum())
         # Any NaN or infinity on either side makes its error, and so the sum, NaN or infinite: one test finds the chunks that need the rules for special values.
         if math.isfinite(total):
             worst = float(error.max())
             return Screen(total, worst, error.size, error.size, _count_over(error, worst, bound))
-        return _screen_special(settle(got, golden, largest_finite(pair.dtype)), bound)
+        return _screen_special(pair, settle(got, golden, largest_finite(pair.dtype)), bound)
 
 
-def _screen_special(chunk: Settled, bound: float) -> Screen:
-    error = relative_error(chunk.got, chunk.golden)
+def _screen_special(pair: FloatPair, chunk: Settled, bound: float) -> Screen:
+    error = pair.error(chunk.got, chunk.golden)
     worst = float(error.max()) if error.size else 0.0
     over = _count_over(error, worst, bound)
     return Screen(float(error.sum()), worst, error.size, chunk.finite, over, chunk.nan_mismatches, chunk.sign_mismatches, chunk.one_sided)
@@ -186,7 +197,7 @@ def regions_chunk(pair: FloatPair, span: slice, tolerance: Tolerance, native: An
     with np.errstate(all="ignore"):
         chunk = settle(*pair.load(span), largest)
         scored = chunk.got if native is None else _native_values(native[span], pair.dtype, chunk.measured, largest)
-        return _count_regions(chunk, scored, tolerance)
+        return _count_regions(pair, chunk, scored, tolerance)
 
 
 def _native_values(raw: AnyArray, dtype: DType, measured: Mask | None, largest: float) -> Float64:
@@ -194,12 +205,12 @@ def _native_values(raw: AnyArray, dtype: DType, measured: Mask | None, largest: 
     return saturate(values if measured is None else values[measured], largest)
 
 
-def _count_regions(chunk: Settled, scored: Float64, tolerance: Tolerance) -> Regions:
+def _count_regions(pair: FloatPair, chunk: Settled, scored: Float64, tolerance: Tolerance) -> Regions:
     size = np.abs(chunk.golden)
     small = size < tolerance.small_bound
     cancel = (np.abs(chunk.got) < tolerance.cancel_zero) & ~small & (size < tolerance.cancel_bound)
     outside = ~(small | cancel)
-    error = relative_error(scored, chunk.golden)
+    error = pair.error(scored, chunk.golden)
     outside_error = error[outside]
     return Regions(
         int(small.sum()),
@@ -233,7 +244,7 @@ def rank_chunk(pair: FloatPair, span: slice) -> tuple[Float64, Float64, Float64]
     with np.errstate(all="ignore"):
         got, golden = pair.load(span)
         chunk = settle(got, golden, largest_finite(pair.dtype))
-        rank = relative_error(chunk.got, chunk.golden)
+        rank = pair.error(chunk.got, chunk.golden)
         if chunk.measured is None or chunk.wrong is None:
             return got, golden, rank
         spread = np.zeros(got.size)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
@@ -45,11 +45,13 @@ class Tolerance:
     """tau_cz: a candidate below it may have lost its digits to cancellation."""
     cancel_bound: float = 0.0
     """tau_cb: upper end of |golden| of the cancellation region."""
+    one_step: float = 0.0
+    """Max gate of a format in which an error is a number of steps (float8_e8m0), where it is not zero."""
 
     @property
     def max_bound(self) -> float:
-        """Max gate: 10 tau."""
-        return MAX_OVER_MEAN * self.tau
+        """Max gate: 10 tau, or one step."""
+        return self.one_step if self.one_step and self.tau else MAX_OVER_MEAN * self.tau
 
 
 def _row(tau: int, small_bound: int, small_error: int, cancel: int) -> Tolerance:
@@ -71,8 +73,9 @@ _DEFAULTS: dict[DType, Tolerance] = {
     # float4_e2m1 (2^-1) would pass outputs of which half is lost.
     DType.HIFLOAT8: _row(-3, -4, -6, -1),
     DType.FLOAT4_E2M1: _row(-3, -4, -6, -1),
-    # Neighbouring scales differ by a factor of two, and a wrong one makes its whole block wrong: equality.
-    DType.FLOAT8_E8M0: Tolerance(0.0, 0.0),
+    # Neighbouring scales differ by a factor of two, and a wrong one makes its whole block wrong: equality. An operator that computes what it quantises may
+    # declare a tau: the mean distance in steps, in effect the share of scales that are one power of two off. Two steps are never right.
+    DType.FLOAT8_E8M0: Tolerance(0.0, 0.0, one_step=1.5),
 }
 
 
@@ -92,7 +95,7 @@ def tolerance_for(operator: Operator, output: str, dtype: DType) -> Tolerance:
         return default
     if not (math.isfinite(tau) and tau >= 0):
         raise EvaluatorError(f"threshold {tau} for {dtype.value} is not a tolerance", where=f"{operator.name}: {output}", action="fix proto.yaml")
-    return Tolerance(float(tau), default.tau, default.small_bound, default.small_error, default.cancel_zero, default.cancel_bound)
+    return replace(default, tau=float(tau))
 
 
 def lint_thresholds(operator: Operator, reasoned: Collection[DType] = ()) -> tuple[str, ...]:

@@ -30,12 +30,15 @@ from piton.core.protocols import Runner
 from piton.core.submission import Submission
 from piton.core.timeline import Arrow, BlockTimeline, Instruction, LaunchTimeline, Slice
 from piton.core.verdict import Cause, Place, outcome
-from piton.targets.null_lowbit import TORCH_NAMES, WHOLE_CALLS, Computed, numpy_type
+from piton.targets.null_lowbit import TORCH_NAMES, Computed, numpy_type
+from piton.targets.null_lowbit_fused import WHOLE_CALLS
 
 SCRIPT = "null.yaml"
 NAME = "null"
 _CLOCK_HZ = 1_000_000_000
 _SOURCE = "the null target"
+GOLDEN = "golden"
+"""What `compute` says for the outputs of the golden's same-dtype run: golden against golden, the best that anybody can do in these types."""
 
 Array = NDArray[np.float64]
 COMPUTE: dict[str, Callable[[Array], Array]] = {
@@ -46,7 +49,7 @@ COMPUTE: dict[str, Callable[[Array], Array]] = {
     "double": lambda x: 2.0 * x,
     "wrong_by_little": lambda x: np.exp(x) * 1.02,
 }
-"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype. More in `null_lowbit.WHOLE_CALLS`."""
+"""What a call can compute from its first tensor, in float64; results are rounded to that tensor's dtype. More in `null_lowbit_fused.WHOLE_CALLS`."""
 
 
 class ScriptedCall(Frozen):
@@ -92,10 +95,16 @@ class Script(Frozen):
     """null.yaml."""
 
     operators: dict[str, ScriptedOperator] = Field(default_factory=dict)
+    default: ScriptedOperator = ScriptedOperator()
+    """What every other operator does."""
+
+    def operator(self, name: str) -> ScriptedOperator:
+        """The script of one operator."""
+        return self.operators.get(name, self.default)
 
     def call(self, operator: str, case_id: str) -> ScriptedCall:
         """The script of one case."""
-        found = self.operators.get(operator, ScriptedOperator())
+        found = self.operator(operator)
         return found.cases.get(case_id, found.default)
 
 
@@ -122,7 +131,7 @@ class NullToolchain:
 
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
         """`Build` with the folder of the submission as its package, or the scripted failure."""
-        scripted = read_script(Path(submission.root)).operators.get(operator.name, ScriptedOperator())
+        scripted = read_script(Path(submission.root)).operator(operator.name)
         key = self.key(submission, operator, build_dir)
         if scripted.build is None:
             return Build(operator=operator.name, artifacts={"package": submission.root}, key=key)
@@ -203,9 +212,11 @@ def play(scripted: ScriptedCall, call: CaseCall) -> Execution:
     findings = tuple(Finding(kind=kind, message="scripted", place=scripted.place) for kind in scripted.findings)
     if outcomes and not scripted.keeps_outputs:
         return Execution(outcomes=outcomes, findings=findings)
+    plays_golden = scripted.compute == GOLDEN
     return Execution(
-        outputs=() if call.is_timing_only else _outputs(scripted, call),
+        outputs=() if call.is_timing_only or plays_golden else _outputs(scripted, call),
         outcomes=outcomes,
+        plays_golden=plays_golden,
         launches=(_launch(scripted.time_us),),
         time=None if outcomes else Measurement(samples=(scripted.time_us,), provenance=Provenance.SIMULATED, method="scripted"),
         findings=findings,
@@ -232,7 +243,7 @@ def _buffer(scripted: ScriptedCall, computed: Computed) -> OutputBuffer:
 
 def _compute(name: str, source: TensorArgument) -> NDArray[np.uint8]:
     if name not in COMPUTE:
-        raise EvaluatorError(f"the null target computes no {name!r}", expected=", ".join([*COMPUTE, *WHOLE_CALLS]), where=SCRIPT)
+        raise EvaluatorError(f"the null target computes no {name!r}", expected=", ".join([GOLDEN, *COMPUTE, *WHOLE_CALLS]), where=SCRIPT)
     assert source.data is not None  # only timing runs come without data, and they have no outputs
     if name == "copy":
         return np.frombuffer(source.data, dtype=np.uint8)

@@ -17,6 +17,8 @@ from torch.utils.flop_counter import flop_registry
 
 _ELEMENT_WORK = 10
 """Operations counted for each element that an operation without a formula reads or writes: a transcendental function takes tens of cycles."""
+_REST_WORK = 100
+"""Operations counted for each element of inputs, state and results: it is drawn, widened, stored, read again and compared."""
 _WIDE = 8
 _STEPS = 2
 """An operation's results live beside those of the one before it."""
@@ -45,6 +47,7 @@ class Cost:
         """Count tensors that stay for the whole run."""
         for tensor in tensors:
             self.rest_elements += tensor.numel()
+            self.work += _REST_WORK * tensor.numel()
             self.rest_bytes += tensor.numel() * tensor.element_size()
 
 

@@ -29,12 +29,18 @@ _MOST_POWER = 63
 def module_sizes(source: str) -> dict[tuple[str, ...], int]:
     """Positive whole numbers that single module-level assignments give to names, by the names that share the assignment.
 
-    `N = 2048 * 2` is a size, and so is `height = width = 64` (one size with two names); a name that is assigned twice, or computed from others, is none.
+    `N = 2048 * 2` is a size, and so is `height = width = 64` (one size with two names); `shape = (64, 128)` is two, `shape[0]` and `shape[1]`. A name that is
+    assigned twice, or computed from others, is none.
     """
     body = ast.parse(source).body
     stored = [item.id for statement in body for item in _own_nodes(statement) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
     numbers = [(names, _number(value)) for statement in body for names, value in _assigned(statement)]
-    return {names: value for names, value in numbers if value is not None and value > 0 and all(stored.count(name) == 1 for name in names)}
+    return {names: value for names, value in numbers if value is not None and value > 0 and all(stored.count(plain(name)) == 1 for name in names)}
+
+
+def plain(name: str) -> str:
+    """The variable that a size belongs to: `shape` for `shape[0]`."""
+    return name.partition("[")[0]
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -43,13 +49,16 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _assigned(statement: ast.stmt) -> list[tuple[tuple[str, ...], ast.expr]]:
-    """The names and values of an assignment; `a, b = 1, 2` is two of them."""
+    """The names and values of an assignment; `a, b = 1, 2` is two of them, and so is `shape = (64, 128)`."""
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
         return [((statement.target.id,), statement.value)]
     if not isinstance(statement, ast.Assign):
         return []
     if all(isinstance(target, ast.Name) for target in statement.targets):
-        return [(tuple(target.id for target in statement.targets if isinstance(target, ast.Name)), statement.value)]
+        names = tuple(target.id for target in statement.targets if isinstance(target, ast.Name))
+        if isinstance(statement.value, (ast.Tuple, ast.List)):
+            return [(tuple(f"{name}[{index}]" for name in names), value) for index, value in enumerate(statement.value.elts)]
+        return [(names, statement.value)]
     target = statement.targets[0]
     if len(statement.targets) == 1 and isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
         pairs = zip(target.elts, statement.value.elts, strict=False)
@@ -78,7 +87,7 @@ def names_used(source: str, function: str) -> set[str]:
     used = _names(body) if body is not None else set()
     for statement in reversed(tree.body):
         for names, value in _assigned(statement):
-            if used & set(names):
+            if used & set(map(plain, names)):
                 used |= _names(value)
     return used
 
@@ -121,7 +130,7 @@ def _replace(tree: ast.Module, sizes: Mapping[str, int]) -> ast.Module:
 
 
 def _put(statement: ast.stmt, old: ast.expr, new: ast.expr) -> None:
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple) and statement.value is not old:
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)) and statement.value is not old:
         statement.value.elts = [new if item is old else item for item in statement.value.elts]
     elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
         statement.value = new

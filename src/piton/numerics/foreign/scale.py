@@ -2,8 +2,9 @@
 
 1. Candidates are the whole numbers that the module gives to names (`modules.module_sizes`) and that its input functions read.
 2. The one with the largest value is halved (rounded down); equal ones in the order of the file. It stays halved when the task still runs, has the same
-   arguments and results with the same ranks, and is nearer to the budget by a tenth at least; otherwise it is out for good.
-3. Nothing is halved below 2.
+   arguments and results with the same ranks, and is nearer to the budget by a tenth at least.
+3. Otherwise all sizes of that value are halved together: what has to be equal often has two names. If that does not help either, the first is out for good.
+4. Nothing is halved below 2.
 
 Taking the largest keeps the proportions of a task: halving the batch alone would end with batch normalisation over two samples.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from piton.core.errors import EvaluatorError
 from piton.core.foreign import ScaledSize, SizeBudget
-from piton.numerics.foreign.modules import module_sizes, names_used
+from piton.numerics.foreign.modules import module_sizes, names_used, plain
 from piton.numerics.foreign.probe import Form, Probe
 
 _LEAST = 2
@@ -55,6 +56,10 @@ class Search:
         """Never try this size again."""
         self.candidates = [item for item in self.candidates if item != names]
 
+    def equals(self, names: Names) -> list[Names]:
+        """This size and all others that may still be halved and have the same value now."""
+        return [item for item in self.candidates if self.now(item) == self.now(names)]
+
     def overrides(self, changed: dict[Names, int]) -> dict[str, int]:
         """Sizes by name."""
         return {name: value for names, value in {**self.sizes, **changed}.items() for name in names}
@@ -80,24 +85,30 @@ def start(source: str) -> Search:
     """Candidates of the module in the order of the file."""
     original = module_sizes(source)
     used = names_used(source, "get_inputs") | names_used(source, "get_init_inputs")
-    return Search(original, [names for names in original if used & set(names)])
+    return Search(original, [names for names in original if used & set(map(plain, names))])
 
 
 def _halve(search: Search, names: Names, state: tuple[Probe | None, SizeBudget], try_sizes: Try) -> Probe | None:
     before, budget = state
-    smaller = {names: search.now(names) // 2}
+    together = search.equals(names)
+    for group in [[names], together] if len(together) > 1 else [[names]]:
+        smaller = {item: search.now(item) // 2 for item in group}
+        found = _attempt(search.overrides(smaller), try_sizes)
+        if before is None and found is None and group == together:  # still too large to run at all
+            search.sizes |= smaller
+            return None
+        if found is not None and (before is None or _helps(found, before, budget)):
+            search.sizes |= smaller
+            return found
+    search.drop(names)
+    return before
+
+
+def _attempt(sizes: dict[str, int], try_sizes: Try) -> Probe | None:
     try:
-        found = try_sizes(search.overrides(smaller))
+        return try_sizes(sizes)
     except EvaluatorError:
-        found = None
-    if before is None and found is None:  # still too large to run at all
-        search.sizes |= smaller
         return None
-    if found is None or (before is not None and not _helps(found, before, budget)):
-        search.drop(names)
-        return before
-    search.sizes |= smaller
-    return found
 
 
 def _helps(found: Probe, before: Probe, budget: SizeBudget) -> bool:
@@ -121,4 +132,7 @@ def _rank(value: Any) -> Any:
 
 def _told(found: Probe | None, budget: SizeBudget) -> dict[str, str]:
     expected = f"at most {budget.memory_bytes >> 20} MiB and {budget.work:.2g} operations"
-    return {"expected": expected, "found": "it does not run" if found is None else f"{found.cost.memory_bytes >> 20} MiB, {found.cost.work:.2g} operations"}
+    return {
+        "expected": expected,
+        "found": "it runs out of memory" if found is None else f"{found.cost.memory_bytes >> 20} MiB, {found.cost.work:.2g} operations",
+    }

@@ -42,7 +42,7 @@ def engram_gate_fusion(
     mixed = torch.zeros_like(gated)
     for tap in range(kernel_size):
         mixed.addcmul_(series[:, tap * dilation : tap * dilation + length], taps[..., tap])
-    state = series[:, length:].reshape(batch, lead, -1).transpose(1, 2).contiguous()
+    state = series[:, length:].reshape(batch, lead, heads * width).transpose(1, 2).contiguous()
     return gated.add_(torch.nn.functional.silu(mixed, inplace=True)).to(keys.dtype), state.to(keys.dtype)
 
 

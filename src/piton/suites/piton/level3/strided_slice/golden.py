@@ -3,7 +3,7 @@
 import torch
 
 
-def strided_slice(  # noqa: PLR0913  # the schema's arguments
+def strided_slice(
     x: torch.Tensor,
     begin: list[int],
     end: list[int],

@@ -15,19 +15,20 @@ def gqa(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaleValue:
     """
     wide = torch.float32 if query.dtype in (torch.float16, torch.bfloat16) else query.dtype
     (batch, rows, heads, width), (columns, groups) = query.shape, key.shape[1:3]
+    shared = heads // groups
     scale = scaleValue if scaleValue > 0 else width**-0.5
     block = max(1, SCORES // max(1, heads * columns))
     y = torch.empty_like(query, memory_format=torch.contiguous_format)
     for item in range(batch):
         k, v = key[item].to(wide).permute(1, 2, 0), value[item].to(wide).transpose(0, 1)  # [M, D, T], [M, T, D]
         for start in range(0, rows, block):
-            q = query[item, start : start + block].to(wide).unflatten(1, (groups, -1)).permute(1, 2, 0, 3)  # [M, G, s, D]
-            shared, taken = q.shape[1:3]
+            q = query[item, start : start + block].to(wide).reshape(-1, groups, shared, width).permute(1, 2, 0, 3)  # [M, G, s, D]
+            taken = q.shape[2]
             last = min(columns, max(0, start + taken + columns - rows)) if is_causal else columns  # columns that some row of the block sees
             scores = torch.matmul(q.flatten(1, 2), k[..., :last]).mul_(scale)
             if is_causal:
-                scores.unflatten(1, (shared, taken)).masked_fill_(_hidden(start, taken, last, columns - rows), float("-inf"))
-            seen = torch.matmul(_weights(scores), v[:, :last]).unflatten(1, (shared, taken))
+                scores.view(groups, shared, taken, last).masked_fill_(_hidden(start, taken, last, columns - rows), float("-inf"))
+            seen = torch.matmul(_weights(scores), v[:, :last]).view(groups, shared, taken, width)
             y[item, start : start + block] = seen.permute(2, 0, 1, 3).flatten(1, 2)
     return y
 
