@@ -35,12 +35,8 @@ def golden(name: str) -> Callable[..., Any]:
 
 
 GATING, RE_ROUTING, FINALIZE = golden("moe_gating_top_k_softmax"), golden("moe_re_routing"), golden("moe_finalize_routing")
-QUANT, WEIGHT_QUANT, GROUPED, SWIGLU = (
-    golden("quant_matmul"),
-    golden("weight_quant_batch_matmul"),
-    golden("grouped_matmul"),
-    golden("grouped_matmul_swiglu_quant"),
-)
+QUANT, WEIGHT_QUANT = golden("quant_matmul"), golden("weight_quant_batch_matmul")
+GROUPED, SWIGLU = golden("grouped_matmul"), golden("grouped_matmul_swiglu_quant")
 ROUTES, PLACES = module("moe_re_routing").get_input, module("moe_finalize_routing").get_input
 
 
