@@ -65,7 +65,7 @@ class _Samples:
 def get_input(
     x: torch.Tensor, boxes: torch.Tensor, outputHeight: int, outputWidth: int, spatial_scale: float, sampling_ratio: int, aligned: bool, seed: int
 ) -> list[torch.Tensor]:
-    """x with one sign in each channel, and regions inside its images: a valid batch index, corners in order, sizes from small to more than half of the image."""
+    """x with one sign in each channel, and regions inside its images: valid batch index, corners in order, sizes from small to more than half of the image."""
     generator = torch.Generator().manual_seed(seed)
     draw = torch.rand(len(boxes), 4, generator=generator, dtype=torch.float64)
     limits = torch.tensor([x.shape[3] - 1, x.shape[2] - 1], dtype=torch.float64) / spatial_scale * (1 - 2**-10)  # room for rounding up to float16
