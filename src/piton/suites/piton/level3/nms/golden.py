@@ -84,10 +84,9 @@ def _lattice_boxes(given: torch.Tensor, iou_threshold: float, generator: torch.G
     """As many boxes as `given` has, over the same range, at lattice points chosen at random; a wider lattice keeps more boxes."""
     low, high = float(given.min()), float(given.max())
     count = len(given)
-    points, unit = 0, 0.0
-    sizes: tuple[tuple[int, int], ...] = _SIZES
+    points, unit, sizes = 0, 0.0, list(_SIZES)
     for stretch in range(64):
-        sizes = tuple((width, height + stretch) for width, height in _SIZES)
+        sizes = [(width, height + stretch) for width, height in _SIZES]
         near = _crowd(sizes[0], iou_threshold)
         # A random filling keeps about 2.3 boxes per crowded neighbourhood and size.
         points = max(8, int((min(_MOST_KEPT, _MOST_COMPARED / count) * near / 7) ** 0.5))
@@ -106,7 +105,7 @@ def _crowd(size: tuple[int, int], iou_threshold: float) -> int:
     return int((common / (2 * size[0] * size[1] - common) > iou_threshold).sum())
 
 
-def _is_near_threshold(sizes: tuple[tuple[int, int], ...], unit: float, iou_threshold: float) -> bool:
+def _is_near_threshold(sizes: list[tuple[int, int]], unit: float, iou_threshold: float) -> bool:
     """Whether two boxes of these sizes on a lattice of `unit` can have an IoU within the margin of the threshold."""
     for width, height in sizes:
         for other_width, other_height in sizes:
