@@ -100,7 +100,7 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
-        if not layout.takes(self._dtypes):
+        if not layout.takes(self._dtypes, self._family):
             return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
@@ -130,7 +130,7 @@ class _Draw:
         layout = self._rules.layouts[self._slot.layout]
         low, high = layout.ranks
         if self._has_free_rank:
-            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes)] or self._rules.layouts)
+            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes, self._family)] or self._rules.layouts)
             return layout, self._stream.between(*layout.ranks)
         return layout, min(max(self._slot.rank, low), high)
 

@@ -3,7 +3,7 @@
 import torch
 
 
-def apply_adam_w(  # noqa: PLR0913  # the arguments of the schema
+def apply_adam_w(  # the arguments of the schema
     var: torch.Tensor,
     grad: torch.Tensor,
     m: torch.Tensor,
