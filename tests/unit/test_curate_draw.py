@@ -254,6 +254,44 @@ def test_rules_tie_shapes_attributes_ranges_and_lists_together(tmp_path: Path) -
         assert len(lists[0].shape) < 3 or named["w"].dtype is F32
 
 
+OF_LAYOUTS = WIDE.replace("ranks: [2, 3]", "ranks: [2, 3]\n    dtypes: [float32, float16]").replace(
+    "i: [G]}}", "i: [G]}, dtypes: [[float16, float16, int32, float16]], families: [symmetric-small, asymmetric-small], values: {i: [[1, 1]]}}"
+)
+
+
+def test_dtypes_families_and_ranges_of_a_layout_go_with_its_shapes(tmp_path: Path) -> None:
+    operator = wide_operator(tmp_path)
+    (tmp_path / "rules.yaml").write_text(OF_LAYOUTS)
+    cases = generate_cases(SUITE, SuiteOperator(operator=operator, cases=()), 5, 20)[0]
+    short = [case for case in cases if case.omitted]
+    assert len(short) >= 3
+    for case in cases:
+        named = {item.argument: item for item in case.inputs}
+        assert named["w"].dtype in ((F16,) if case.omitted else (F32, F16))
+        assert (named["i"].low, named["i"].high) == ((1, 1) if case.omitted else (0, named["w"].shape[1] - 1))
+    assert {case.note.rpartition(" | ")[2] for case in short} <= {"symmetric-small", "asymmetric-small"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("dtypes: [float32, ", "dtypes: [float31, ", "unknown element type"),
+        ("dtypes: [float32, ", "dtypes: [[float32], ", "number of dtypes"),
+        ("[symmetric-small, asym", "[small, asym", "unknown family 'small'"),
+        ("values: {i: [[1, 1]]}", "values: {bias: [[1, 1]]}", "unknown input 'bias'"),
+        ("values: {i: [[1, 1]]}", "values: {i: [[1, Q]]}", "unknown name 'Q'"),
+        ("rules:", "rules:\n  dtypes: [float32]", "no dtypes for a layout"),
+    ],
+)
+def test_a_mistake_in_what_goes_with_a_layout_is_one_error_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    operator = wide_operator(tmp_path)
+    assert old in OF_LAYOUTS
+    (tmp_path / "rules.yaml").write_text(OF_LAYOUTS.replace(old, new, 1))
+    with pytest.raises(FormatError, match=r"rules\.yaml:") as raised:
+        read_rules(tmp_path, operator)
+    assert problem in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [

@@ -63,3 +63,26 @@ def test_an_index_output_of_an_input_that_the_case_lacks_is_our_mistake() -> Non
     lost = OPERATOR.model_copy(update={"outputs": (OPERATOR.outputs[0].model_copy(update={"indexes": "values"}),)})
     with pytest.raises(EvaluatorError, match="values"):
         causes([1, 0], lost)
+
+
+@pytest.mark.parametrize(
+    ("promise", "indices", "golden", "found"),
+    [
+        ({}, [1, 1], [1, 2], []),
+        ({"index_is_unique": True}, [1, 1], [1, 2], [Cause.INDEX_MISMATCH]),
+        ({"index_is_unique": True}, [2, 1], [1, 2], []),
+        ({"index_is_unique": True}, [2, 0], [1, 2], [Cause.INDEX_MISMATCH]),
+        ({}, [0, 2], [0, 1], []),
+        ({"index_is_prefix": True}, [0, 2], [0, 1], [Cause.INDEX_MISMATCH]),
+        ({"index_is_prefix": True}, [0, 1], [0, 1], []),
+        ({}, [1, 0], [0, 1], [Cause.INDEX_MISMATCH]),
+        ({"index_is_ordered": False}, [1, 0], [0, 1], []),
+        ({"index_is_ordered": False}, [1, 1], [0, 1], [Cause.INDEX_MISMATCH]),
+    ],
+)
+def test_an_index_output_keeps_what_its_operator_promises_beyond_the_values(
+    promise: dict[str, bool], indices: list[int], golden: list[int], found: list[Cause]
+) -> None:
+    """The source is the flattened first line [1, 5, 5]: 1 and 2 are a tie."""
+    spec = OPERATOR.outputs[0].model_copy(update={"index_axis": "", **promise})
+    assert causes(indices, OPERATOR.model_copy(update={"outputs": (spec,)}), golden=golden) == found

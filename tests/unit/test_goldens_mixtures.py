@@ -35,7 +35,8 @@ def golden(name: str) -> Callable[..., Any]:
 
 
 GATING, RE_ROUTING, FINALIZE = golden("moe_gating_top_k_softmax"), golden("moe_re_routing"), golden("moe_finalize_routing")
-WEIGHT_QUANT, GROUPED, SWIGLU = golden("weight_quant_batch_matmul"), golden("grouped_matmul"), golden("grouped_matmul_swiglu_quant")
+QUANT, WEIGHT_QUANT = golden("quant_matmul"), golden("weight_quant_batch_matmul")
+GROUPED, SWIGLU = golden("grouped_matmul"), golden("grouped_matmul_swiglu_quant")
 ROUTES, PLACES = module("moe_re_routing").get_input, module("moe_finalize_routing").get_input
 
 
@@ -113,18 +114,60 @@ def test_weights_are_shifted_scaled_and_multiplied(has_row: bool, has_offset: bo
     close(found, expected)
 
 
-def test_bfloat16_weights_are_dequantised_in_float32() -> None:
+def test_weights_are_dequantised_in_the_type_of_x_and_products_summed_in_float32() -> None:
     x, weight, scale = normal(2, 64).bfloat16(), codes(64, 3), normal(3, seed=3).abs().bfloat16()
     offset, bias = normal(3, seed=4).bfloat16(), normal(3, seed=2).float()
     found = WEIGHT_QUANT(x, weight, scale, offset, bias)
     assert found.dtype == torch.bfloat16
-    assert torch.equal(found, (x.float() @ ((weight.float() + offset.float()) * scale.float()) + bias).bfloat16())
+    dequantised = ((weight.bfloat16() + offset) * scale).float()
+    assert torch.equal(found, (x.float() @ dequantised + bias).bfloat16())
 
 
 def test_an_offset_that_cancels_a_weight_leaves_nothing() -> None:
     weight = torch.full((4, 2), -3, dtype=torch.int8)
     found = WEIGHT_QUANT(normal(2, 4), weight, torch.ones(2, dtype=FLOAT64), torch.full((2,), 3.0, dtype=FLOAT64))
     assert torch.equal(found, torch.zeros(2, 2, dtype=FLOAT64))
+
+
+# quant_matmul
+
+
+@pytest.mark.parametrize("bias_dtype", [None, torch.int32, torch.float32])
+@pytest.mark.parametrize(("has_offset", "has_pertoken"), [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize("columns", [1, 4])
+def test_products_are_scaled_shifted_and_biased(bias_dtype: torch.dtype | None, has_offset: bool, has_pertoken: bool, columns: int) -> None:
+    left, right, scale, offset = codes(3, 6), codes(6, 4), normal(columns).abs() * 0.01, normal(columns, seed=2)
+    pertoken = normal(3, seed=3).abs()
+    bias = None if bias_dtype is None else (normal(4, seed=4) * 50).round().to(bias_dtype)
+    found = QUANT(left, right, scale, offset=offset if has_offset else None, pertoken_scale=pertoken if has_pertoken else None, bias=bias)
+    assert found.dtype == torch.float16
+    for m in range(3):
+        for n in range(4):
+            value = float(sum(int(left[m, k]) * int(right[k, n]) for k in range(6)))
+            value += float(bias[n]) if bias is not None and bias_dtype is torch.int32 else 0
+            value = value * float(scale[n % columns]) + (float(offset[n % columns]) if has_offset else 0)
+            value *= float(pertoken[m]) if has_pertoken else 1
+            value += float(bias[n]) if bias is not None and bias_dtype is torch.float32 else 0
+            assert float(found[m, n]) == pytest.approx(value, rel=2**-11, abs=2**-24)
+
+
+def test_batches_are_broadcast_and_the_result_has_the_type_that_is_asked_for() -> None:
+    left, right, scale = codes(2, 3, 4, 6), codes(6, 5), torch.tensor([0.001]).bfloat16()
+    found = QUANT(left, right, scale, output_dtype="bfloat16")
+    product = (left.reshape(-1, 6).double() @ right.double()).reshape(2, 3, 4, 5)
+    assert torch.equal(found, (product.float() * scale.float()).bfloat16())
+    assert torch.equal(QUANT(left, right.expand(2, 3, 6, 5), scale, output_dtype="bfloat16"), found)
+
+
+def test_a_sum_beyond_the_whole_numbers_of_float32_is_exact() -> None:
+    left, right = torch.full((1, 2100), -128, dtype=torch.int8), torch.full((2100, 1), -128, dtype=torch.int8)
+    bias = torch.tensor([1 - 2100 * 2**14], dtype=torch.int32)
+    assert float(QUANT(left, right, torch.ones(1), bias=bias)) == 1
+
+
+def test_another_result_type_is_refused() -> None:
+    with pytest.raises(ValueError, match="float32"):
+        QUANT(codes(2, 3), codes(3, 2), torch.ones(1), output_dtype="float32")
 
 
 # grouped_matmul_swiglu_quant

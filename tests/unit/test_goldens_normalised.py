@@ -52,7 +52,8 @@ def test_group_norm_is_the_loop_over_samples_and_groups(shape: tuple[int, ...], 
         for group in np.split(np.arange(shape[1]), groups):
             part = x[sample].numpy()[group]
             for channel in group:
-                expected[sample, channel] = (x[sample, channel].numpy() - part.mean()) / math.sqrt(part.var() + 1e-3) * float(gamma[channel]) + float(beta[channel])
+                normal = (x[sample, channel].numpy() - part.mean()) / math.sqrt(part.var() + 1e-3)
+                expected[sample, channel] = normal * float(gamma[channel]) + float(beta[channel])
     equal(GROUP_NORM.group_norm(x, gamma, beta, groups, 1e-3), expected)
 
 

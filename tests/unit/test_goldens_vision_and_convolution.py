@@ -179,9 +179,7 @@ def test_adaptive_avg_pool_3d_is_the_mean_of_windows_that_may_overlap(size: list
     x = draw(2, 2, 3, 5, 4)
     expected = np.zeros((2, 2, *size))
     for i, j, k in np.ndindex(*size):
-        window = tuple(
-            slice(place * old // new, -(-(place + 1) * old // new)) for place, old, new in zip((i, j, k), x.shape[2:], size, strict=True)
-        )
+        window = tuple(slice(place * old // new, -(-(place + 1) * old // new)) for place, old, new in zip((i, j, k), x.shape[2:], size, strict=True))
         expected[:, :, i, j, k] = x.numpy()[(slice(None), slice(None), *window)].mean(axis=(2, 3, 4))
     assert_close(golden("adaptive_avg_pool_3d")(x, size), expected)
 
@@ -327,8 +325,11 @@ def test_drawn_regions_lie_inside_follow_the_seed_and_have_a_clear_number_of_sam
     boxes = build(x, empty, 7, 3, 0.1, 0, False, 1)[1]
     wide = boxes.double()
     assert set(wide[:, 0].tolist()) == {0, 1, 2}
-    assert (wide[:, 1] < wide[:, 3]).all() and (wide[:, 2] < wide[:, 4]).all()
-    assert (wide[:, 1:] >= 0).all() and (wide[:, 3] <= 600).all() and (wide[:, 4] <= 360).all()
+    assert (wide[:, 1] < wide[:, 3]).all()
+    assert (wide[:, 2] < wide[:, 4]).all()
+    assert (wide[:, 1:] >= 0).all()
+    assert (wide[:, 3] <= 600).all()
+    assert (wide[:, 4] <= 360).all()
     for low, high, bins in ((1, 3, 3), (2, 4, 7)):
         per_bin = (wide[:, high] - wide[:, low]) * 0.1 / bins
         assert ((per_bin - per_bin.round()).abs() >= 1e-3).all()
@@ -390,7 +391,8 @@ def test_drawn_boxes_give_float32_and_float64_the_same_answer(threshold: float, 
     assert scores.unique().numel() == 20000
     assert (boxes[3:, :2] <= boxes[3:, 2:]).all()
     assert boxes[:3].isnan().all()
-    assert boxes[3:].min() < low + (high - low) / 20 and boxes[3:].max() > high - (high - low) / 20
+    assert boxes[3:].min() < low + (high - low) / 20
+    assert boxes[3:].max() > high - (high - low) / 20
     other = build(given, torch.zeros(20000), threshold, 4)
     assert not torch.equal(boxes[3:], other[0][3:])
     assert not torch.equal(scores, other[1])

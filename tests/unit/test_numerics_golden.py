@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -131,6 +132,18 @@ def test_list_arguments_omitted_arguments_and_attributes_reach_the_golden(tmp_pa
     case = Case(operator="op", id="1", inputs=items, attributes={"sizes": (1, 2), "surplus": 1}, omitted=("bias",))
     x = make_inputs("1", case, 0)["x"]
     np.testing.assert_allclose(folder.run(case)[0].values(), np.sum([part.astype(np.float64) for part in x], axis=0), rtol=1e-6)
+
+
+def test_an_infinite_attribute_reaches_the_golden_as_a_number_after_a_way_through_json(tmp_path: Path) -> None:
+    folder = Folder(
+        tmp_path,
+        "def op(x, p, ends):\n    assert (p, ends) == (float('inf'), [float('-inf'), 0.5])\n    return x\n",
+        (TensorSpec(name="x", dtypes=(F32,)),),
+        (TensorSpec(name="y", dtypes=(F32,)),),
+        (AttrSpec(name="p", type="float", is_required=True), AttrSpec(name="ends", type="float_list", is_required=True)),
+    )
+    case = case_of(F32, attributes={"p": math.inf, "ends": (-math.inf, 0.5)})
+    assert folder.run(Case.model_validate_json(case.model_dump_json()))
 
 
 @pytest.mark.parametrize("precision", ["float64", "native"])

@@ -48,9 +48,19 @@ def test_integer_outputs_have_impostors_too() -> None:
 
 
 def test_impostors_that_do_not_exist_are_left_out() -> None:
-    golden = golden_output("y", np.array([1.5]), DType.FLOAT8_E4M3)
+    golden = golden_output("y", np.array([[1.5, 2.5]]), DType.FLOAT8_E4M3)
     other_shape = golden_output("y", np.array([1.5, 2.0]), DType.FLOAT8_E4M3)
     assert set(impostors(golden, {"x": np.ones((3, 4))}, other_shape)) == {"zeros", "constant", "mean"}
+
+
+def test_one_number_has_no_constant_and_no_mean_that_is_not_the_number_itself() -> None:
+    golden = golden_output("y", np.array([1.5]), DType.FLOAT32)
+    assert set(impostors(golden, {"x": np.ones((3, 4))}, golden_output("y", np.array([2.5]), DType.FLOAT32))) == {"zeros", "lower_precision", "stale"}
+
+
+def test_the_mean_of_the_largest_integers_is_one_that_the_dtype_has() -> None:
+    golden = golden_output("y", np.full(3, 2**63 - 1), DType.INT64)
+    assert (impostors(golden, {})["mean"].array() > 2**62).all()
 
 
 def test_the_lint_counts_special_values_on_which_golden_and_native_run_disagree() -> None:

@@ -109,3 +109,33 @@ def test_large_outputs_are_looked_at_in_every_block() -> None:
     assert cause(got, golden, IndexRule(axis=1), source) is Cause.NONE
     got[2, 699_999] = (got[2, 699_999] + 1) % 5
     assert cause(got, golden, IndexRule(axis=1), source) is Cause.INDEX_MISMATCH
+
+
+@pytest.mark.parametrize("shape", [(700, 1500, 1), (3, 5, 70_000), (40_000, 3, 2)])
+def test_faults_are_counted_alike_however_the_blocks_fall(shape: tuple[int, int, int]) -> None:
+    source = np.random.default_rng(1).permutation(np.arange(np.prod(shape))).reshape(shape).astype(np.float32)
+    golden = source.argmax(1)
+    got = golden.copy()
+    wrong = np.random.default_rng(2).integers(0, got.size, 50)
+    got.reshape(-1)[wrong] = (got.reshape(-1)[wrong] + 1) % shape[1]
+    result = compare_index_output(as_output(indices(got)), indices(golden), source, ARG_MAX)
+    assert result.mismatches == np.count_nonzero(got != golden)
+
+
+def test_values_within_the_tolerance_count_as_equal() -> None:
+    source = np.array([[1.0, 1.25, 3.0]], dtype=np.float32)
+    close = IndexRule(axis=1, is_unique=True, tolerance=0.25)
+    assert cause([[0, 1]], [[1, 0]], close, source) is Cause.NONE
+    assert cause([[0, 1]], [[1, 0]], dataclasses.replace(close, tolerance=0.2), source) is Cause.INDEX_MISMATCH
+    assert cause([[0, 0]], [[1, 0]], close, source) is Cause.INDEX_MISMATCH
+
+
+def test_marks_have_to_be_the_same_numbers() -> None:
+    marked = IndexRule(axis=1, is_unique=True, has_marks=True)
+    golden = [[1, 2], [4, 4]]
+    assert cause([[2, 1], [4, 4]], golden, marked) is Cause.NONE
+    assert cause([[2, 1], [4, 5]], golden, marked) is Cause.INDEX_MISMATCH
+    assert cause([[2, 1], [4, 0]], golden, marked) is Cause.INDEX_MISMATCH
+    assert cause([[4, 1], [4, 4]], golden, marked) is Cause.INDEX_MISMATCH
+    with pytest.raises(EvaluatorError, match="leave the source"):
+        cause(golden, golden, dataclasses.replace(marked, has_marks=False))

@@ -25,6 +25,10 @@ class IndexGatherForm(Form):
     """Ours, as are the next two: no index twice along the axis."""
     ordered: bool = True
     prefix: bool = False
+    axis: int | None = None
+    """Ours, as are the next two: the axis, where no attribute holds it."""
+    tolerance: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
+    marks: bool = False
 
 
 class TensorForm(Form):
@@ -181,6 +185,9 @@ def _tensor(loc: Loc, form: TensorForm, argument: Argument, located: Located) ->
         index_is_unique=gather.unique,
         index_is_ordered=gather.ordered,
         index_is_prefix=gather.prefix,
+        index_axis_number=gather.axis,
+        index_tolerance=gather.tolerance,
+        index_has_marks=gather.marks,
         description=form.description or "",
     )
 

@@ -139,6 +139,8 @@ class LayoutForm(Form):
     """Conditions on a case of this layout, beside those for all."""
     dtypes: tuple[tuple[str, ...] | str, ...] = ()
     """Combinations that go with these shapes; empty for all."""
+    families: tuple[str, ...] = FAMILIES
+    """Families of value ranges that go with these shapes."""
     values: dict[str, tuple[tuple[str | float, str | float], ...]] = Field(default_factory=dict)
     """Ranges of inputs that go with these shapes, before those of `values`."""
 
@@ -204,12 +206,14 @@ class Layout(Frozen):
     require: tuple[Expression, ...]
     dtypes: tuple[tuple[DType, ...], ...]
     """Combinations that go with the shapes; empty for all."""
+    families: tuple[str, ...]
+    """Families of value ranges that go with the shapes."""
     values: dict[str, tuple[tuple[Expression, Expression], ...]]
     """Those of this layout, before those of the operator."""
 
-    def takes(self, dtypes: tuple[DType, ...]) -> bool:
-        """True when these dtypes go with the shapes."""
-        return not self.dtypes or dtypes in self.dtypes
+    def takes(self, dtypes: tuple[DType, ...], family: str) -> bool:
+        """True when these dtypes and this family of value ranges go with the shapes."""
+        return (not self.dtypes or dtypes in self.dtypes) and family in self.families
 
     def elements_of(self, name: str) -> tuple[str, ...]:
         """Entries of `shapes` that belong to input `name`; empty where it is left out."""
@@ -326,9 +330,11 @@ class _Reader:
         dtypes = self._dtypes(form.dtypes, loc)
         for name in form.values:
             self._refuse_unknown(name, list(form.shapes), (*loc, "values"), "input")
+        for family in form.families:
+            self._refuse_unknown(family, FAMILIES, (*loc, "families"), "family")
         values = {name: self._values(pairs, (*loc, "values", name)) for name, pairs in form.values.items()}
         ranks = self._ranks(shapes[0][1], form, loc)
-        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values)
+        return Layout(shapes=shapes, ranks=ranks, attributes=form.attributes, require=require, dtypes=dtypes, values=values, families=form.families)
 
     def _shapes(self, spec: TensorSpec, form: LayoutForm, loc: Loc) -> Iterator[tuple[str, tuple[str, ...]]]:
         """One entry for the input, or one per element of a list whose elements have shapes of their own."""
@@ -421,7 +427,7 @@ class _Reader:
         first = tuple(item.value for item in self._operator.inputs[0].dtypes)
         made = own if own and not self._form.dtypes else self._dtypes(self._form.dtypes or first, ())
         for index, layout in enumerate(layouts):
-            if not any(layout.takes(item) for item in made):
+            if not any(layout.takes(item, layout.families[0]) for item in made):
                 self._located.refuse("no dtypes for a layout", (*_ROOT, "layouts", index, "dtypes"), expected="a combination that `dtypes` lists", found="none")
         return made
 

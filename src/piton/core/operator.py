@@ -44,6 +44,12 @@ class TensorSpec(Frozen):
     """For an index output: the k-th index points at the k-th golden value; otherwise only the set of values has to agree."""
     index_is_prefix: bool = False
     """For an index output: the index at position p is at most p (running reductions such as cummin)."""
+    index_axis_number: int | None = None
+    """For an index output: the axis itself, where it is always the same one."""
+    index_tolerance: float = 0.0
+    """For an index output: values pointed at that differ by at most this much count as equal."""
+    index_has_marks: bool = False
+    """For an index output: numbers outside the input are marks, such as one for "none", and have to be equal."""
     description: str = ""
 
 

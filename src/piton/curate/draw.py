@@ -100,7 +100,7 @@ class _Draw:
 
     def _case(self) -> Case | None:
         layout, rank = self._layout()
-        if not layout.takes(self._dtypes):
+        if not layout.takes(self._dtypes, self._family):
             return None
         self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._require = (*self._rules.require, *layout.require)
@@ -130,7 +130,7 @@ class _Draw:
         layout = self._rules.layouts[self._slot.layout]
         low, high = layout.ranks
         if self._has_free_rank:
-            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes)] or self._rules.layouts)
+            layout = self._stream.choice([item for item in self._rules.layouts if item.takes(self._dtypes, self._family)] or self._rules.layouts)
             return layout, self._stream.between(*layout.ranks)
         return layout, min(max(self._slot.rank, low), high)
 
@@ -144,10 +144,8 @@ class _Draw:
     def _make(self, layout: Layout, sizes: list[Sizes]) -> Case:
         """The case of these sizes; also keeps the names that `require` may use."""
         shapes = [shapes_of(layout, item) for item in sizes]
-        self._attribute_rules = {**self._rules.attributes, **layout.attributes}
         self._slices: dict[str, SliceParts] = {}
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
-        attributes = {name: value for name, value in attributes.items() if value is not None}
         texts = {spec.name: "" for spec in self._operator.attributes if spec.type == "str"}
         given = {name: value for name, value in attributes.items() if isinstance(value, (int, float, str))}
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}

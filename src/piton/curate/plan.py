@@ -65,8 +65,8 @@ def _twenty(rules: CaseRules, number: int, stream: Stream) -> list[Slot]:
     pairs = _shapes(rules, stream)
     dtypes = _dtypes(rules, stream, len(_EDGES))
     _add_edges(wanted, dtypes, rules)
-    shapes = _matched(pairs, dtypes, rules)
     families = [(size, _allowed(name, rules, number, line)) for (size, name), line in zip(wanted, dtypes, strict=True)]
+    shapes = _matched(pairs, [(line, family) for line, (_, family) in zip(dtypes, families, strict=True)], rules)
     return [
         Slot("", size, family, is_even, False if is_even else next(primes), dtypes[index], *shapes[index], has_seed=False)
         for index, ((size, family), is_even) in enumerate(zip(families, aligned, strict=True))
@@ -100,11 +100,11 @@ def _shapes(rules: CaseRules, stream: Stream) -> list[tuple[int, int]]:
     return stream.shuffled((pairs * TWENTY)[:TWENTY])
 
 
-def _matched(pairs: list[tuple[int, int]], dtypes: list[tuple[DType, ...]], rules: CaseRules) -> list[tuple[int, int]]:
-    """The pairs of layout and rank in an order that suits the dtypes of the slots, as far as there are enough of them."""
+def _matched(pairs: list[tuple[int, int]], slots: list[tuple[tuple[DType, ...], str]], rules: CaseRules) -> list[tuple[int, int]]:
+    """The pairs of layout and rank in an order that suits the dtypes and families of the slots, as far as there are enough of them."""
     left, made = list(pairs), []
-    for combination in dtypes:
-        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(combination))
+    for line, family in slots:
+        suited = (index for index, (layout, _) in enumerate(left) if rules.layouts[layout].takes(line, family))
         made.append(left.pop(next(suited, 0)))
     return made
 

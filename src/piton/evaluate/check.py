@@ -55,13 +55,15 @@ def _compare(number: int, got: OutputBuffer, expected: Expectation) -> OutputChe
 
 
 def index_rule(spec: TensorSpec, expected: Expectation) -> IndexRule:
-    """What the case promises about an index output: the axis that its attribute names, of the flattened input where it names none."""
-    axis = all_attributes(expected.operator, expected.case).get(spec.index_axis)
+    """What the case promises about an index output: the axis that it or its attribute names, of the flattened input where there is none."""
+    axis = all_attributes(expected.operator, expected.case).get(spec.index_axis, spec.index_axis_number)
     return IndexRule(
         axis=axis if isinstance(axis, int) else None,
         is_unique=spec.index_is_unique,
         is_ordered=spec.index_is_ordered,
         is_prefix=spec.index_is_prefix,
+        tolerance=spec.index_tolerance,
+        has_marks=spec.index_has_marks,
     )
 
 

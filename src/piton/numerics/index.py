@@ -36,6 +36,10 @@ class IndexRule:
     """The k-th index points at the k-th golden value; otherwise only the set of values has to agree."""
     is_prefix: bool = False
     """The index at position p is at most p (running reductions such as cummin)."""
+    tolerance: float = 0.0
+    """Gathered values that differ by at most this much count as equal: for operators that choose by what they compute from the source."""
+    has_marks: bool = False
+    """Golden indices outside the source are marks, such as one for "none": the output has to have the same number there."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def compare_index_output(got: OutputBuffer, golden: GoldenOutput, source: AnyArr
     """Compare an index output by the values of `source` (the input it points into, in its own shape and dtype) that it gathers.
 
     The output may keep, drop or shorten the axis. Gathered values have to be equal to those of the golden's indices, NaN equal to NaN. Raises EvaluatorError
-    when the golden's own indices leave the source or the shapes do not fit together.
+    when the golden's own indices leave the source without being marks, or the shapes do not fit together.
     """
     exact = Tolerance(0.0, 0.0)
     wrong = wrong_form(got, golden)
@@ -125,21 +129,26 @@ def _as_blocks(array: AnyArray, shape: tuple[int, ...], axis: int | None, name: 
 def _faults(values: AnyArray, indices: AnyArray, expected: AnyArray, rule: IndexRule, name: str) -> _Faults:
     """Faults of one block [rows, along the axis, columns]."""
     length = values.shape[1]
-    if not _in_range(expected, length).all():
+    is_mark = ~_in_range(expected, length)
+    if is_mark.any() and not rule.has_marks:
         raise EvaluatorError(f"the golden's own indices of output {name} leave the source")
-    inside = _in_range(indices, length)
-    safe = np.where(inside, indices, 0).astype(np.int64)
-    repeated = _count_repeated(indices) if rule.is_unique else 0
-    ahead = int(np.count_nonzero(inside & (safe > np.arange(indices.shape[1])[:, None]))) if rule.is_prefix else 0
-    return _Faults(int(np.count_nonzero(~inside)), repeated, ahead, _count_wrong(values, safe, expected.astype(np.int64), inside, rule))
+    is_inside = _in_range(indices, length)
+    is_index = is_inside & ~is_mark
+    got, wanted = np.where(is_index, indices, 0).astype(np.int64), np.where(is_mark, 0, expected).astype(np.int64)
+    outside = int(np.count_nonzero(~is_inside & ~is_mark))
+    repeated = _count_repeated(indices, is_mark) if rule.is_unique else 0
+    ahead = int(np.count_nonzero(is_index & (got > np.arange(indices.shape[1])[:, None]))) if rule.is_prefix else 0
+    other_marks = int(np.count_nonzero(is_mark & (indices != expected)))
+    return _Faults(outside, repeated, ahead, other_marks + _count_wrong(values, got, wanted, is_index, rule))
 
 
 def _in_range(indices: AnyArray, length: int) -> NDArray[np.bool_]:
     return (indices >= 0) & (indices < length)
 
 
-def _count_repeated(indices: AnyArray) -> int:
-    ordered = np.sort(indices, axis=1)
+def _count_repeated(indices: AnyArray, is_mark: NDArray[np.bool_]) -> int:
+    apart = -1 - np.arange(indices.shape[1])[:, None]
+    ordered = np.sort(np.where(is_mark, apart, indices), axis=1)
     return int(np.count_nonzero(ordered[:, 1:] == ordered[:, :-1]))
 
 
@@ -152,4 +161,6 @@ def _count_wrong(values: AnyArray, got: AnyArray, expected: AnyArray, inside: ND
         inside = np.ones_like(inside)
     # NaN is the value that differs from itself.
     is_same = (found == wanted) | ((found != found) & (wanted != wanted))
+    if rule.tolerance:
+        is_same |= np.abs(found.astype(np.float64) - wanted.astype(np.float64)) <= rule.tolerance
     return int(np.count_nonzero(inside & ~is_same))

@@ -3,7 +3,7 @@
 import torch
 
 
-def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # the name of the schema
     """a * sigmoid(a) * b for the halves a (first) and b (second) of input along dim; dtype of input, its shape with axis dim halved.
 
     float16 and bfloat16 are computed in float32 and rounded once at the end. One temporary of the size of the result; input is not changed.

@@ -3,7 +3,7 @@
 import torch
 
 
-def apply_adam_w(
+def apply_adam_w(  # the arguments of the schema
     var: torch.Tensor,
     grad: torch.Tensor,
     m: torch.Tensor,

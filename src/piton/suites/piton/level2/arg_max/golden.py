@@ -3,7 +3,7 @@
 import torch
 
 
-def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002  # the schema's name
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:
     """Index along `dim` of the largest value, as int64; the axis goes, or stays with length 1 under `keepdim`.
 
     NaN counts as larger than every number. Where the largest value occurs more than once, any of its indices is right; this code gives one of them. Raises

@@ -16,8 +16,9 @@ def dequant_swiglu_quant(
     """y [M, H] int8 and scale [M] float32 (float64 when computed in float64) of x [M, 2H].
 
     int32 x is multiplied by weight_scale [1, 2H] and activation_scale [M], which floating x must not have. With the halves A and B, silu(B) * A, or
-    silu(A) * B if `activate_left`, times quant_scale [1, H] where given, is quantised by rows: scale = max(max |row| / 127, 1e-12), y = round(row / scale), ties
-    to even, 0 where that is NaN. float16 and bfloat16 are computed in float32. Raises ValueError for an odd last axis and for scales that do not go with x.
+    silu(A) * B if `activate_left`, times quant_scale [1, H] where given, is quantised by rows: scale = max(max |row| / 127, 1e-12), y = round(row / scale),
+    ties to even, 0 where that is NaN. float16 and bfloat16 are computed in float32. Raises ValueError for an odd last axis and for scales that do not go with
+    x.
     """
     if x.shape[-1] % 2:
         raise ValueError(f"the last axis of x has an odd length, {x.shape[-1]}")

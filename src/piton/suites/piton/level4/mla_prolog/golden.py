@@ -31,7 +31,7 @@ def mla_prolog(
     c_q = _normalised(torch.matmul(x, w_dq.to(wide)), rmsnorm_gamma_cq.to(wide), rmsnorm_epsilon_cq)
     heads = torch.matmul(c_q, w_uq_qr.to(wide)).reshape(batch * rows, n_heads, -1)
     per_head = heads[..., :-rotary].transpose(0, 1)  # [N, B S, D]
-    query = torch.bmm(per_head, w_uk.to(wide)).transpose(0, 1).reshape(batch, rows, n_heads, latent)
+    query = torch.bmm(per_head, w_uk.to(wide)).transpose(0, 1).reshape(batch, rows, n_heads, latent).contiguous()
     query_rope = _rotated(heads[..., -rotary:].reshape(batch, rows, n_heads, rotary), sin.unsqueeze(2), cos.unsqueeze(2))
 
     entry = torch.matmul(x, w_dkv_kr.to(wide))
