@@ -15,7 +15,7 @@ help:
 	@echo "make check      format, lint, types, import layers and all tests: what CI runs"
 	@echo "make format     rewrite sources in the project's format"
 	@echo "make test-slow  the suites that take more than a minute"
-	@echo "make lint-suite the suite's rules with its goldens run, cases up to 4M elements"
+	@echo "make lint-suite the suites' rules with their goldens run, cases up to 4M elements; takes most of an hour, goes on where it was stopped"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench      speeds against their bounds, the comparison's ratios, fidelity tables; about 3 minutes"
 	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
@@ -54,6 +54,7 @@ format:
 lint-suite:
 	@tools/venv.sh run
 	$(BIN)/piton suite lint piton --jobs $(WORKERS)
+	$(BIN)/piton suite lint cann-lowbit --jobs $(WORKERS)
 
 test-slow:
 	@tools/venv.sh dev

@@ -162,6 +162,25 @@ def test_each_row_of_the_table_is_a_case_and_absent_packages_do_no_harm(tmp_path
     np.testing.assert_allclose(outputs(member, inputs, case=1)[0], np.asarray(inputs["x"], dtype=np.float64) * 2 + 4, rtol=1e-3)
 
 
+def test_an_argument_that_no_case_gives_keeps_its_place(tmp_path: Path) -> None:
+    """x, nothing, a number: the number may not slip into the place of the nothing."""
+    text = EXP.replace("def forward(self, x):", "def forward(self, x, bias, scale):").replace("torch.exp(x)", "x * scale if bias is None else bias")
+    text = text.replace("[torch.rand(rows, columns)]", "[torch.rand(rows, columns), None, 3.0]")
+    _, member = described(write_kernelbench(tmp_path, **{"1_Exp": text}), "level1_1_exp")
+    assert member.operator.schema_text == "level1_1_exp(Tensor x, float scale) -> Tensor y"
+    assert member.cases[0].omitted == ()
+    inputs = drawn(member)
+    np.testing.assert_allclose(outputs(member, inputs)[0], np.asarray(inputs["x"], dtype=np.float64) * 3, rtol=1e-6)
+
+
+def test_a_forward_that_differentiates_gets_inputs_with_gradients(tmp_path: Path) -> None:
+    text = EXP.replace("return torch.exp(x)", "torch.set_grad_enabled(True); return torch.autograd.grad((x * x).sum(), x)[0]")
+    text = text.replace("torch.rand(rows, columns)", "torch.rand(rows, columns, requires_grad=True)")
+    _, member = described(write_kernelbench(tmp_path, **{"1_Exp": text}), "level1_1_exp")
+    inputs = drawn(member)
+    np.testing.assert_allclose(outputs(member, inputs)[0], np.asarray(inputs["x"], dtype=np.float64) * 2, rtol=1e-6)
+
+
 def test_a_task_that_fails_names_its_line(tmp_path: Path) -> None:
     text = EXP.replace("return torch.exp(x)", "raise KeyError('gone')")
     with pytest.raises(EvaluatorError, match=r"forward of the task raised KeyError: 'gone'") as caught:

@@ -32,7 +32,8 @@ def _cells(operator: Operator, case: Case) -> tuple[str, str, str, str]:
     while groups and not groups[-1]:
         groups.pop()
     shapes, dtypes, ranges = ([_entry(operator, index, group, kind) for index, group in enumerate(groups)] for kind in ("shape", "dtype", "range"))
-    attributes = json.dumps(plain(case.attributes), ensure_ascii=False)
+    given = {name: value for name, value in case.attributes.items() if value is not None}
+    attributes = json.dumps(plain(given), ensure_ascii=False)
     return json.dumps(shapes), json.dumps(dtypes), attributes, json.dumps(ranges[0] if len(ranges) == 1 and not operator.inputs[0].is_list else ranges)
 
 

@@ -90,7 +90,9 @@ class TaskPlan(Frozen):
     module: str
     """File name of the module inside the task's folder."""
     arguments: tuple[str, ...]
-    """Names of the arguments of `forward`, in order."""
+    """Names of the arguments of `forward`, in order; one that no case gives anything for is None."""
+    with_gradient: tuple[str, ...] = ()
+    """Those that the task's own code marks for gradients: its `forward` differentiates."""
     attributes: dict[str, AttrType] = Field(default_factory=dict)
     """Those of them that are attributes, with their types."""
     state: tuple[StateTensor, ...] = ()

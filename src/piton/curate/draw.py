@@ -146,7 +146,6 @@ class _Draw:
         shapes = [shapes_of(layout, item) for item in sizes]
         self._slices: dict[str, SliceParts] = {}
         attributes: dict[str, AttrValue] = {spec.name: self._attribute(spec, sizes[0], shapes[0]) for spec in self._operator.attributes}
-        attributes = {name: value for name, value in attributes.items() if value is not None}
         texts = {spec.name: "" for spec in self._operator.attributes if spec.type == "str"}
         given = {name: value for name, value in attributes.items() if isinstance(value, (int, float, str))}
         names: dict[str, Value] = {**numbers(sizes[0]), **texts, **given}

@@ -77,6 +77,8 @@ def reach_of(span: Range) -> float:
 
 def _other_end(end: Expression, names: Mapping[str, Value]) -> float:
     value = float(end.value(names))
+    if math.isnan(value):
+        return math.nan  # the one object, as in ranges of the leading input: equal draws give equal cases
     return rounded(value, _DIGITS if "reach" in end.names else _FORMULA_DIGITS)
 
 

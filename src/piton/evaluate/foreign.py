@@ -28,7 +28,10 @@ from piton.evaluate.worker.describe_worker import DescribeReply, DescribeRequest
 
 _ENTRY = "piton.evaluate.worker.describe_worker:serve"
 _FOLDER = "foreign"
-_DEADLINE_S = 300.0
+_CPU_S = 300
+"""Processor time that describing a task may take: what a busy machine does beside it does not decide whether a task loads."""
+_DEADLINE_S = 1200.0
+"""Wall-clock time, for a task that waits for something."""
 _MAX_REPLY_BYTES = 64 << 20
 
 Progress = Callable[[str], None]
@@ -151,7 +154,9 @@ class _Describer:
             ended = process.wait(_DEADLINE_S)
             if ended is None:
                 process.kill()
-                raise EvaluatorError("describing the task did not end in time", where=task.name, found=f"more than {_DEADLINE_S:.0f} s")
+                raise _too_long(task, f"more than {_DEADLINE_S:.0f} s")
+            if ended.signal is not None and ended.cpu_s >= _CPU_S - 1:
+                raise _too_long(task, f"more than {_CPU_S} s of processor time")
             data = os.pread(descriptor, _MAX_REPLY_BYTES, 0)
         return _parse(data, task, ended.stderr)
 
@@ -161,6 +166,10 @@ class _Describer:
         if self._runner is None:
             self._runner = make_runner()
         return self._runner
+
+
+def _too_long(task: ForeignTask, found: str) -> EvaluatorError:
+    return EvaluatorError("describing the task did not end in time", where=task.name, found=found)
 
 
 def _parse(data: bytes, task: ForeignTask, errors: str) -> TaskFacts:
@@ -179,7 +188,7 @@ def _parse(data: bytes, task: ForeignTask, errors: str) -> TaskFacts:
 
 
 def _limits(budget: SizeBudget) -> Limits:
-    return Limits(wall_s=_DEADLINE_S, cpu_s=int(_DEADLINE_S), memory_bytes=budget.memory_bytes + (1 << 30), file_bytes=1 << 30)
+    return Limits(wall_s=_DEADLINE_S, cpu_s=_CPU_S, memory_bytes=budget.memory_bytes + (1 << 30), file_bytes=1 << 30)
 
 
 @contextmanager

@@ -240,13 +240,13 @@ def output_dtype(operator: Operator, output: TensorSpec, case: Case, result: tor
     """The declared dtype of an output on this case.
 
     The only declared one; else the one an attribute of type dtype names; else the dtype of the case's first input; else the dtype the golden returned; else
-    the first floating input's. Raises EvaluatorError when none of them is declared.
+    that of the first floating input that has a declared one. Raises EvaluatorError when none of them is declared.
     """
     if len(output.dtypes) == 1:
         return output.dtypes[0]
     named = [str(case.attributes.get(spec.name, "")) for spec in operator.attributes if spec.type == "dtype"]
     floating = [item.dtype for item in case.inputs if item.dtype.is_floating]
-    candidates = [*(from_name(name) for name in named), *(item.dtype for item in case.inputs[:1]), from_torch_name(str(result.dtype)), *floating[:1]]
+    candidates = [*(from_name(name) for name in named), *(item.dtype for item in case.inputs[:1]), from_torch_name(str(result.dtype)), *floating]
     found = next((dtype for dtype in candidates if dtype in output.dtypes), None)
     if found is None:
         raise EvaluatorError(

@@ -16,9 +16,10 @@ from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.foreign import ForeignTask, ScaledSize, SizeBudget, StateTensor, TaskFacts, TaskForm, TaskPlan
-from piton.core.operator import AttrScalar, AttrSpec, AttrType, AttrValue, Operator, TensorSpec
+from piton.core.operator import AttrScalar, AttrSpec, AttrValue, Operator, TensorSpec
 from piton.numerics.dtypes import from_torch_name
 from piton.numerics.foreign.probe import Form, Probe, probe
+from piton.numerics.foreign.said import NOTHING, SCHEMA_TYPES, left_out_remarks, quiet_remarks, scale_note, scale_remarks, schema_line, schema_types
 from piton.numerics.foreign.scale import fits, scale
 from piton.numerics.foreign.task import ForeignCode
 from piton.numerics.golden import output_dtype
@@ -27,18 +28,7 @@ MAX_CASES = 1000
 """Cases of one task that are looked at."""
 _MAX_INPUTS = 400
 """Tensors of one case: a reply has room for a description of each."""
-_SCHEMA_TYPES: dict[AttrType, str] = {
-    "int": "int",
-    "float": "float",
-    "bool": "bool",
-    "str": "str",
-    "dtype": "ScalarType",
-    "int_list": "int[]",
-    "float_list": "float[]",
-    "bool_list": "bool[]",
-    "str_list": "str[]",
-}
-TENSOR, TENSORS, NOTHING = "tensor", "tensor_list", "none"
+TENSOR, TENSORS = "tensor", "tensor_list"
 
 
 def describe(task: ForeignTask, folder: Path, budget: SizeBudget) -> TaskFacts:
@@ -53,18 +43,19 @@ def describe(task: ForeignTask, folder: Path, budget: SizeBudget) -> TaskFacts:
     plan = TaskPlan(
         form=task.form,
         module=code.module,
-        arguments=tuple(name for name, kind in kinds.items() if kind != NOTHING),
-        attributes={name: kind for name, kind in kinds.items() if kind in _SCHEMA_TYPES},
+        arguments=tuple(kinds),
+        attributes={name: kind for name, kind in kinds.items() if kind in SCHEMA_TYPES},
+        with_gradient=tuple(dict.fromkeys(name for item in probes for name in item.with_gradient)),
         state=_state(probes, kinds),
         scaled=scaled,
         is_quiet=any(item.is_quiet for item in probes),
     )
     operator = _operator(task, kinds, plan, kept, outputs)
-    cases = tuple(case for case, item in ((_case(task.name, item, plan), item) for item in kept) if _types_follow(operator, case, item, odd))
+    cases = tuple(case for case, item in ((_case(operator, item, plan), item) for item in kept) if _types_follow(operator, case, item, odd))
     if not cases:
         raise EvaluatorError("the element types of the outputs follow no rule that Piton knows", found="; ".join(dict.fromkeys(odd.values())))
-    remarks += _left_out(probes, odd)
-    return TaskFacts(operator=operator, cases=cases, plan=plan, remarks=(*_scale_remarks(scaled), *_quiet_remarks(plan), *remarks))
+    remarks += left_out_remarks(probes, odd)
+    return TaskFacts(operator=operator, cases=cases, plan=plan, remarks=(*scale_remarks(scaled), *quiet_remarks(plan), *remarks))
 
 
 def _probe_all(code: ForeignCode, budget: SizeBudget) -> tuple[list[Probe], tuple[ScaledSize, ...], tuple[str, ...]]:
@@ -200,9 +191,16 @@ def _types_follow(operator: Operator, case: Case, item: Probe, odd: dict[str, st
     for index, spec in enumerate(operator.outputs):
         for form in _output_forms(item, index):
             wide = torch.float64 if form.dtype.is_floating_point else form.dtype
-            if output_dtype(operator, spec, case, torch.empty(0, dtype=wide)) is not _dtype(form):
+            if _ruled_dtype(operator, spec, case, torch.empty(0, dtype=wide)) is not _dtype(form):
                 odd[item.case_id] = f"output {spec.name} is {_dtype(form)}, which nothing in the case says"
     return item.case_id not in odd
+
+
+def _ruled_dtype(operator: Operator, spec: TensorSpec, case: Case, result: torch.Tensor) -> DType | None:
+    try:
+        return output_dtype(operator, spec, case, result)
+    except EvaluatorError:
+        return None
 
 
 def _state(probes: Sequence[Probe], kinds: dict[str, str]) -> tuple[StateTensor, ...]:
@@ -228,7 +226,7 @@ def _operator(task: ForeignTask, kinds: dict[str, str], plan: TaskPlan, probes: 
         title=task.title,
         level=task.level,
         category=task.category,
-        schema_text=_schema(task.name, _types(kinds, probes), inputs, named),
+        schema_text=schema_line(task.name, schema_types(kinds, probes), inputs, named),
         inputs=tuple(inputs),
         outputs=tuple(named),
         attributes=tuple(attributes),
@@ -259,26 +257,7 @@ def _dtypes(forms: Sequence[Form]) -> tuple[DType, ...]:
     return tuple(dtype for dtype in found if dtype is not None)
 
 
-def _types(kinds: dict[str, str], probes: Sequence[Probe]) -> dict[str, str]:
-    """Arguments of forward with their types in a schema; None where nothing is ever given, `?` where some case gives nothing."""
-    absent = {name for name in kinds if any(item.arguments.get(name) is None for item in probes)}
-    typed = {name: _SCHEMA_TYPES.get(kind, "") for name, kind in kinds.items() if kind != NOTHING}  # type: ignore[call-overload]  # other kinds are tensors
-    return {name: f"{text}?" if text and name in absent else text for name, text in typed.items()}
-
-
-def _schema(name: str, types: dict[str, str], inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> str:
-    specs = {spec.name: spec for spec in inputs}
-    parts = [_tensor_text(specs[key]) if key in specs else f"{text} {key}" for key, text in types.items()]
-    parts += [_tensor_text(spec) for spec in inputs if spec.name not in types]
-    results = ", ".join(f"Tensor{'[]' if spec.is_list else ''} {spec.name}" for spec in outputs)
-    return f"{name}({', '.join(parts)}) -> {results if len(outputs) == 1 else f'({results})'}"
-
-
-def _tensor_text(spec: TensorSpec) -> str:
-    return f"Tensor{'[]' if spec.is_list else ''}{'?' if spec.is_optional else ''} {spec.name}"
-
-
-def _case(operator: str, item: Probe, plan: TaskPlan) -> Case:
+def _case(operator: Operator, item: Probe, plan: TaskPlan) -> Case:
     inputs: list[CaseInput] = []
     for name in plan.arguments:
         value = item.arguments.get(name)
@@ -288,9 +267,9 @@ def _case(operator: str, item: Probe, plan: TaskPlan) -> Case:
             inputs += [_input(name, form, index) for index, form in enumerate(value)]
     inputs += [_input(state.argument, item.state[state.path], None) for state in plan.state if state.path in item.state]
     present = {made.argument for made in inputs}
-    omitted = [name for name in (*plan.arguments, *(state.argument for state in plan.state)) if name not in present and name not in plan.attributes]
+    omitted = [spec.name for spec in operator.inputs if spec.name not in present]
     attributes = {name: _attribute(item.arguments.get(name)) for name in plan.attributes}
-    return Case(operator=operator, id=item.case_id, inputs=tuple(inputs), attributes=attributes, omitted=tuple(omitted), note=_note(plan))
+    return Case(operator=operator.name, id=item.case_id, inputs=tuple(inputs), attributes=attributes, omitted=tuple(omitted), note=scale_note(plan))
 
 
 def _input(name: str, form: Form, index: int | None) -> CaseInput:
@@ -310,23 +289,3 @@ def _scalar(value: Any) -> AttrScalar:
         return str(value).removeprefix("torch.")
     assert value is None or isinstance(value, (bool, int, float, str))
     return value
-
-
-def _note(plan: TaskPlan) -> str:
-    return ", ".join(f"{'='.join(item.names)} {item.before} scaled to {item.after}" for item in plan.scaled)
-
-
-def _scale_remarks(scaled: Sequence[ScaledSize]) -> tuple[str, ...]:
-    texts = [f"{' = '.join(item.names)} from {item.before} to {item.after}" for item in scaled]
-    return (f"sizes were scaled to fit the budget: {', '.join(texts)}; results are not those of the benchmark's own size",) if texts else ()
-
-
-def _quiet_remarks(plan: TaskPlan) -> tuple[str, ...]:
-    return ("dropout is switched off: with it the golden would be random",) if plan.is_quiet else ()
-
-
-def _left_out(probes: Sequence[Probe], odd: dict[str, str]) -> tuple[str, ...]:
-    if not odd:
-        return ()
-    first = next(iter(odd.items()))
-    return (f"{len(odd)} of {len(probes)} cases are left out; the first: case {first[0]}, {first[1]}",)

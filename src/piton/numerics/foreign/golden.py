@@ -68,6 +68,8 @@ class ForeignGolden:
     def _argument(self, name: str, value: Any) -> Any:
         if self._plan.attributes.get(name) == "dtype" and value is not None:
             return getattr(torch, value)
+        if name in self._plan.with_gradient and isinstance(value, torch.Tensor):
+            return value.requires_grad_()
         return value
 
 

@@ -40,6 +40,8 @@ class Probe:
     """Dropout was switched off, since the run drew random numbers with it."""
     has_values: bool
     """It ran with data: the task needs values to know shapes."""
+    with_gradient: tuple[str, ...] = ()
+    """Arguments that require gradients."""
 
 
 def probe(code: ForeignCode, case_id: str) -> Probe:
@@ -76,7 +78,8 @@ def _run(code: ForeignCode, case_id: str, *, is_quiet: bool, has_values: bool) -
             result = forward(model, given)
     outputs = [form_of(item) for item in flat_outputs(result)]
     cost.add_rest(_tensors(flat_outputs(result)))
-    return Probe(case_id, arguments, state, outputs, cost, is_quiet, has_values)
+    with_gradient = tuple(name for name, value in given.items() if isinstance(value, torch.Tensor) and value.requires_grad)
+    return Probe(case_id, arguments, state, outputs, cost, is_quiet, has_values, with_gradient)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ _SEGMENTS = 16
 """Parts of a tensor whose magnitudes differ."""
 _OCTAVES = 6.0
 """Most halvings of a part's magnitude."""
-_LARGEST = (0.93, 1.0)
+_LARGEST = (0.91, 1.0)
 """Magnitude of the largest part: less than 1, so that the largest element depends on the seed, but close enough to fill the value range."""
 
 

@@ -19,7 +19,7 @@ def grid_sampler_3d(
 
 
 def get_input(x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str, align_corners: bool) -> list[torch.Tensor]:
-    """x with one sign in each channel; for `nearest`, coordinates of the grid that lie near a tie moved to the one of both voxels that is nearer to the middle of the volume."""
+    """x with one sign in each channel; for `nearest`, coordinates of the grid near a tie moved to that of both voxels nearer to the middle."""
     if interpolation_mode != "nearest":
         return [_one_sign(x), grid]
     sizes = torch.tensor(x.shape[:1:-1], dtype=torch.float64)

@@ -12,8 +12,8 @@ def resize_bilinear(
 ) -> torch.Tensor:
     """x [N, C, H, W] resampled to [N, C, OH, OW]: OH, OW are `output_size`, or floor(H * scale_factor[0]), floor(W * scale_factor[1]).
 
-    float16 and bfloat16 are interpolated in float32 and rounded once at the end; positions are formed in float64 for every dtype. Raises ValueError unless x has
-    four axes and exactly one of output_size and scale_factor is given.
+    float16 and bfloat16 are interpolated in float32 and rounded once at the end; positions are formed in float64 for every dtype. Raises ValueError unless x
+    has four axes and exactly one of output_size and scale_factor is given.
     """
     if x.dim() != 4:
         raise ValueError(f"x has {x.dim()} axes, not the 4 of [N, C, H, W]")

@@ -13,5 +13,6 @@ def adaptive_avg_pool_3d(x: torch.Tensor, output_size: list[int]) -> torch.Tenso
     """
     if x.dim() != 5 or len(output_size) != 3:
         raise ValueError(f"x has {x.dim()} axes and output_size {len(output_size)} numbers, not 5 and 3")
+    depth, rows, columns = output_size
     wide = x.float() if x.dtype in _HALF else x
-    return torch.nn.functional.adaptive_avg_pool3d(wide, output_size).to(x.dtype)
+    return torch.nn.functional.adaptive_avg_pool3d(wide, (depth, rows, columns)).to(x.dtype)

@@ -34,6 +34,6 @@ def conv_2d(
         for first in range(0, rows, band):
             count = min(band, rows - first)
             seen = padded[None, :, first * strides[0] : (first + count - 1) * strides[0] + reach]
-            windows = torch.nn.functional.unfold(seen, kernel.shape[2:], dilation=dilations, stride=strides)[0]
+            windows = torch.nn.functional.unfold(seen, kernel.shape[2:], dilation=tuple(dilations), stride=tuple(strides))[0]
             result[:, first : first + count] = torch.addmm(shift[:, None], kernel.flatten(1), windows).view(-1, count, columns)
     return y

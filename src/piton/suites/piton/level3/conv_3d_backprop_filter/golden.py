@@ -35,7 +35,8 @@ def conv_3d_backprop_filter(
         padded = torch.nn.functional.pad(volume.to(accumulator), (*pads[4:], *pads[2:4], *pads[:2]))
         rows = gradient.to(accumulator).reshape(groups, outs // groups, -1)
         for tap in itertools.product(*(range(count) for count in kernel)):
-            seen = padded[(slice(None), *(_seen(tap[a] * dilations[a], size[a], strides[a]) for a in range(3)))]
+            place = (slice(None), *(_seen(tap[a] * dilations[a], size[a], strides[a]) for a in range(3)))
+            seen = padded[place]
             y[tap].baddbmm_(rows, seen.reshape(groups, channels, -1).transpose(1, 2))
     return y.permute(3, 4, 5, 0, 1, 2).reshape(filter_size).to(x.dtype).contiguous()
 

@@ -20,8 +20,8 @@ _MOST_COMPARED = 2_000_000_000
 def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
     """Indices of the boxes that are kept, by descending score; boxes is [N, 4] with rows x1, y1, x2, y2, scores [N], the result [M] with M <= N.
 
-    The box of the highest score is kept and all that do not have IoU <= iou_threshold with it are dropped; then the next, until none is left. Of equal scores the
-    lower index comes first. Raises ValueError for other shapes.
+    The box of the highest score is kept and all that do not have IoU <= iou_threshold with it are dropped; then the next, until none is left. Of equal scores
+    the lower index comes first. Raises ValueError for other shapes.
     """
     if boxes.dim() != 2 or boxes.shape[1] != 4 or tuple(scores.shape) != (len(boxes),):
         raise ValueError(f"boxes {list(boxes.shape)} and scores {list(scores.shape)} are not [N, 4] and [N]")
@@ -69,8 +69,8 @@ def _alive(rest: torch.Tensor, kept: torch.Tensor, iou_threshold: float) -> torc
 def get_input(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float, seed: int) -> list[torch.Tensor]:
     """Boxes of a few sizes on a lattice over the range of the given ones, and scores that are all different.
 
-    On a lattice IoU takes few values, and the sizes are such that none of them is close to the threshold: a correct float32 kernel keeps the same boxes as float64.
-    A row with an infinity or a NaN stays as it is, its corners in order. Scores are a random order of equally spaced bit patterns below 1.
+    On a lattice IoU takes few values, and the sizes are such that none of them is close to the threshold: a correct float32 kernel keeps the same boxes as
+    float64. A row with an infinity or a NaN stays as it is, its corners in order. Scores are a random order of equally spaced bit patterns below 1.
     """
     generator = torch.Generator().manual_seed(seed)
     made = torch.cat([torch.minimum(boxes[:, :2], boxes[:, 2:]), torch.maximum(boxes[:, :2], boxes[:, 2:])], dim=1)
@@ -84,9 +84,9 @@ def _lattice_boxes(given: torch.Tensor, iou_threshold: float, generator: torch.G
     """As many boxes as `given` has, over the same range, at lattice points chosen at random; a wider lattice keeps more boxes."""
     low, high = float(given.min()), float(given.max())
     count = len(given)
-    points, unit, sizes = 0, 0.0, _SIZES
+    points, unit, sizes = 0, 0.0, list(_SIZES)
     for stretch in range(64):
-        sizes = tuple((width, height + stretch) for width, height in _SIZES)
+        sizes = [(width, height + stretch) for width, height in _SIZES]
         near = _crowd(sizes[0], iou_threshold)
         # A random filling keeps about 2.3 boxes per crowded neighbourhood and size.
         points = max(8, int((min(_MOST_KEPT, _MOST_COMPARED / count) * near / 7) ** 0.5))
@@ -105,7 +105,7 @@ def _crowd(size: tuple[int, int], iou_threshold: float) -> int:
     return int((common / (2 * size[0] * size[1] - common) > iou_threshold).sum())
 
 
-def _is_near_threshold(sizes: tuple[tuple[int, int], ...], unit: float, iou_threshold: float) -> bool:
+def _is_near_threshold(sizes: list[tuple[int, int]], unit: float, iou_threshold: float) -> bool:
     """Whether two boxes of these sizes on a lattice of `unit` can have an IoU within the margin of the threshold."""
     for width, height in sizes:
         for other_width, other_height in sizes:

@@ -41,7 +41,12 @@ def quant_matmul(
 
 def _exact_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """left @ right of int8 matrices, exact, in float64: torch multiplies whole numbers a hundred times slower than floating ones."""
-    product = torch.zeros(*torch.broadcast_shapes(left.shape[:-2], right.shape[:-2]), left.shape[-2], right.shape[-1], dtype=torch.float64)
+    product = torch.zeros(
+        *torch.broadcast_shapes(left.shape[:-2], right.shape[:-2]),  # type: ignore[no-untyped-call]
+        left.shape[-2],
+        right.shape[-1],
+        dtype=torch.float64,
+    )
     for start in range(0, left.shape[-1], _EXACT_TERMS):
         part = slice(start, start + _EXACT_TERMS)
         product += left[..., part].float() @ right[..., part, :].float()

@@ -21,8 +21,8 @@ def roi_align(
 ) -> torch.Tensor:
     """y[r, c, i, j] = mean of bilinear samples of x[n, c] in bin (i, j) of region r; x is [N, C, H, W], y [R, C, outputHeight, outputWidth].
 
-    boxes [R, 5] has rows n, x0, y0, x1, y1 in pixels before `spatial_scale`. Each bin has sampling_ratio^2 samples, or ceil(bin height) x ceil(bin width) when it
-    is not above 0. float16 is computed in float32, coordinates included, and rounded once at the end. Raises IndexError for a batch index that x lacks.
+    boxes [R, 5] has rows n, x0, y0, x1, y1 in pixels before `spatial_scale`. Each bin has sampling_ratio^2 samples, or ceil(bin height) x ceil(bin width)
+    when it is not above 0. float16 is computed in float32, coordinates included, and rounded once at the end. Raises IndexError for a batch index that x lacks.
     """
     wide = boxes.float() if boxes.dtype is torch.float16 else boxes
     corners = wide[:, 1:] * spatial_scale - (0.5 if aligned else 0.0)
@@ -59,13 +59,13 @@ class _Samples:
         sampled = seen.index_select(axis, self._low) * (1 - share) + seen.index_select(axis, self._high) * share
         if self._is_outside.any():
             sampled = torch.where(self._is_outside.view(shape), 0, sampled)
-        return sampled.unflatten(axis, (self._bins, self.per_bin)).sum(axis + 1)
+        return sampled.reshape(*sampled.shape[:axis], self._bins, self.per_bin, *sampled.shape[axis + 1 :]).sum(axis + 1)
 
 
 def get_input(
     x: torch.Tensor, boxes: torch.Tensor, outputHeight: int, outputWidth: int, spatial_scale: float, sampling_ratio: int, aligned: bool, seed: int
 ) -> list[torch.Tensor]:
-    """x with one sign in each channel, and regions inside its images: a valid batch index, corners in order, sizes from small to more than half of the image."""
+    """x with one sign in each channel, and regions inside its images: a valid batch index, corners in order, sizes from small to more than half an image."""
     generator = torch.Generator().manual_seed(seed)
     draw = torch.rand(len(boxes), 4, generator=generator, dtype=torch.float64)
     limits = torch.tensor([x.shape[3] - 1, x.shape[2] - 1], dtype=torch.float64) / spatial_scale * (1 - 2**-10)  # room for rounding up to float16

@@ -65,5 +65,6 @@ def _take(y: torch.Tensor, axis: int, kept: range) -> torch.Tensor:
     if not kept:
         return y.narrow(axis, 0, 0)
     forward = kept if kept.step > 0 else kept[::-1]
-    taken = y[(*(slice(None),) * axis, slice(forward.start, forward[-1] + 1, forward.step))]
+    part = (*(slice(None),) * axis, slice(forward.start, forward[-1] + 1, forward.step))
+    taken = y[part]
     return taken if kept.step > 0 else taken.flip(axis)

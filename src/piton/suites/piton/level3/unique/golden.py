@@ -11,4 +11,6 @@ def unique(x: torch.Tensor, return_inverse: bool = False) -> torch.Tensor | tupl
     if return_inverse:
         values, inverse = torch.unique(x, sorted=True, return_inverse=True)
         return values, inverse
-    return torch.unique(x, sorted=True)
+    values = torch.unique(x, sorted=True)
+    assert isinstance(values, torch.Tensor)
+    return values

@@ -12,15 +12,15 @@ def weight_quant_batch_matmul(
 ) -> torch.Tensor:
     """x @ ((weight + antiquantOffset) * antiquantScale) + bias: [M, N] in the dtype of x.
 
-    x is [M, K], weight [K, N] int8; scale, offset and bias are [N] or [1, N], one number per column. Half types are dequantised, multiplied and summed in
-    float32 and rounded once. Temporaries: the weights in the wide type.
+    x is [M, K], weight [K, N] int8; scale, offset and bias are [N] or [1, N], one number per column. Weights are dequantised in the dtype of x, since matrix units
+    take half types; products are summed in float32 for half types and rounded once. Temporaries: the weights, in the dtype of x and in the wide type.
     """
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
-    matrix = weight.to(wide)
+    matrix = weight.to(x.dtype)
     if antiquantOffset is not None:
-        matrix += antiquantOffset.to(wide)
-    matrix *= antiquantScale.to(wide)
-    y = x.to(wide) @ matrix
+        matrix += antiquantOffset
+    matrix *= antiquantScale
+    y = x.to(wide) @ matrix.to(wide)
     if bias is not None:
         y += bias.to(wide)
     return y.to(x.dtype)
