@@ -222,3 +222,13 @@ def test_a_broken_promise_is_a_violation_of_the_case(tmp_path: Path) -> None:
     world = World(tmp_path, body="return x.exp() * (i.sum() >= 0)", arguments="x, i", inputs=inputs, rules=rules)
     assert world.violations() == set()
     assert replace(world, builder=builder).violations() == {checks.STRUCTURE.name, checks.SEED_FOLLOWED.name}
+
+
+@pytest.mark.parametrize("low", [0.0, float("nan")])
+def test_a_result_that_a_narrower_format_holds_without_loss_need_not_reject_it(tmp_path: Path, low: float) -> None:
+    """Whole numbers up to 8 fit into bfloat16; what a factor of 1.001 makes of them does not."""
+    few = World(tmp_path, body="return x.round() + 1", inputs=x_input(low=low, high=7.0))
+    assert few.numbers().exact == ("lower_precision",)
+    assert few.violations() == set()
+    many = World(tmp_path, body="return (x.round() + 1) * 1.001", inputs=x_input(low=low, high=7.0))
+    assert many.numbers().exact == ()
