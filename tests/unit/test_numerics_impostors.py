@@ -89,9 +89,8 @@ def test_the_lint_sees_a_case_that_its_own_dtype_cannot_do() -> None:
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16, DType.INT32, DType.FLOAT8_E4M3])
 def test_the_start_of_an_impostor_is_made_without_the_rest_of_it(dtype: DType) -> None:
     drawn = np.random.default_rng(3)
-    golden, stale = (
-        golden_output("y", drawn.normal(size=(7, 300)) * 50 if dtype.is_floating else drawn.integers(-99, 99, (7, 300), np.int32), dtype) for _ in range(2)
-    )
+    values = [drawn.normal(size=(7, 300)) * 50 if dtype.is_floating else drawn.integers(-99, 99, (7, 300), np.int32) for _ in range(2)]
+    golden, stale = (golden_output("y", item, dtype) for item in values)
     inputs = {"x": drawn.normal(size=2100)}
     whole, start = impostors(golden, inputs, stale), leading_makers(golden, inputs, stale, 700)
     assert set(start) == set(whole)
