@@ -21,7 +21,7 @@ def quantization_network(
     y = torch.empty(x.shape, dtype=x.dtype)
     wide = torch.float64 if x.dtype is torch.float64 else torch.float32
     levels = list(zip(thresholds.to(wide), (0.5 * alpha) * scales.to(wide), strict=True))
-    for part, result in zip(x.reshape(-1).split(_CHUNK), y.view(-1).split(_CHUNK), strict=True):
+    for part, result in zip(torch.split(x.reshape(-1), _CHUNK), torch.split(y.view(-1), _CHUNK), strict=True):
         scaled = _rounded_product(part, beta).to(wide) if is_hard else part.to(wide) * beta
         total = torch.zeros_like(scaled)
         for threshold, weight in levels:

@@ -24,7 +24,7 @@ def quantization_network_grad(
     grad_x = torch.empty(x.shape, dtype=x.dtype)
     edges, weights = thresholds.to(wide), scales.to(wide)
     sums = []
-    for upstream, part, result in zip(*(item.reshape(-1).split(_CHUNK) for item in (grad_y, x)), grad_x.view(-1).split(_CHUNK), strict=True):
+    for upstream, part, result in zip(*(torch.split(item.view(-1), _CHUNK) for item in (grad_y.contiguous(), x.contiguous(), grad_x)), strict=True):
         slope, partial = _chunk(upstream.to(wide), part.to(wide), edges, weights, beta, temperature)
         result.copy_(slope.mul_(alpha * beta * temperature))
         sums.append(partial)
@@ -35,8 +35,8 @@ def quantization_network_grad(
 def _chunk(
     upstream: torch.Tensor, part: torch.Tensor, thresholds: torch.Tensor, scales: torch.Tensor, beta: float, temperature: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """For n elements: upstream * sum_i scales[i] * d[i], [n], where d[i] is the derivative of the i-th sigmoid; and [2 + K] sums over the elements: the gradient
-    by alpha, the one by beta before alpha and temperature, and sum(upstream * d[i]) of every threshold."""
+    """For n elements: upstream * sum_i scales[i] * d[i], [n], where d[i] is the derivative of the i-th sigmoid; and [2 + K] sums over the elements: the
+    gradient by alpha, the one by beta before alpha and temperature, and sum(upstream * d[i]) of every threshold."""
     scaled = part * beta
     level, slope = torch.zeros_like(scaled), torch.zeros_like(scaled)
     by_threshold = []
