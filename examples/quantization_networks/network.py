@@ -13,6 +13,10 @@ from torch.nn import functional
 Quantizer = Callable[[bool], nn.Module]
 """Makes a quantiser for values with a sign (weights) or without one (activations)."""
 BATCH = 64
+LEVEL_RATE = 0.1
+"""Learning rate of thresholds and factors, as a part of the others': one of them moves all values of a layer."""
+LARGEST_GRADIENT = 1.0
+"""Longer gradients are shortened to this norm: near a threshold a steep sigmoid has a derivative of a quarter of the temperature, and layers multiply."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,9 @@ def take_over(network: Network, trained: Network, data: Digits) -> Network:
 def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, before_epoch: Callable[[int], None]) -> None:
     """Adam with a rate that falls to 0 along a cosine; `before_epoch` gets the epoch's number, from 0."""
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    of_levels = [item for quantizer in network.quantizers() for item in quantizer.parameters()]
+    others = [item for item in network.parameters() if all(item is not level for level in of_levels)]
+    optimizer = torch.optim.Adam([{"params": others}, {"params": of_levels, "lr": rate * LEVEL_RATE}] if of_levels else others, lr=rate)
     steps = -(-len(data.train_x) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * steps))
     for epoch in range(epochs):
@@ -102,6 +108,7 @@ def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, b
         for rows in torch.split(torch.randperm(len(data.train_x), generator=generator), BATCH):
             optimizer.zero_grad()
             functional.cross_entropy(network(data.train_x[rows]), data.train_y[rows]).backward()
+            nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
             optimizer.step()
             schedule.step()
 
