@@ -50,6 +50,18 @@ def test_a_suite_from_outside_is_linted_by_its_files_alone_and_says_so(world: Pa
     assert all(item["where"] for item in found["violations"])
 
 
+def test_cases_are_generated_for_an_operator_that_has_none_yet(world: Path, tmp_path: Path) -> None:
+    make_suite(tmp_path / "suite")
+    folder = tmp_path / "suite" / "level1" / "twice"
+    (folder / "rules.yaml").write_text(RULES)
+    (folder / "cases.csv").unlink()
+    done = piton(tmp_path, "suite", "generate", "--suite", "suite", "--op", "twice", "--seed", "7", "--out", str(folder / "cases.csv"))
+    assert done.returncode == 0, done.stderr
+    assert (folder / "cases.csv").read_text().count("\nTwice,") == 20
+    missing = piton(tmp_path, "suite", "generate", "--suite", "suite", "--op", "thrice", "--seed", "7")
+    assert (missing.returncode, "no operator 'thrice'" in missing.stderr) == (2, True)
+
+
 def test_a_check_is_kept_so_that_a_second_one_runs_no_golden_and_says_what_that_saved(world: Path) -> None:
     first = as_json(world, "suite", "check", "suite", "--trust", "--op", "grow", "--jobs", "2")
     again = as_json(world, "suite", "check", "suite", "--trust", "--op", "grow")

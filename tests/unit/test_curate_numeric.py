@@ -17,7 +17,7 @@ from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.operator import Operator, TensorSpec
-from piton.curate import checks
+from piton.curate import checks, numeric
 from piton.curate.invariants import broken_promises
 from piton.curate.numeric import CaseNumbers, CaseRuns, failed_case, judge_case
 from piton.curate.numeric_run import conclude
@@ -232,3 +232,25 @@ def test_a_result_that_a_narrower_format_holds_without_loss_need_not_reject_it(t
     assert few.violations() == set()
     many = World(tmp_path, body="return (x.round() + 1) * 1.001", inputs=x_input(low=low, high=7.0))
     assert many.numbers().exact == ()
+
+
+BODIES = {
+    "an ordinary one": "return x.float().exp().to(x.dtype)",
+    "an output that is a copy of the input": "return x.clone()",
+    "an output that is constant": "return torch.ones_like(x)",
+    "an output whose first part is zero": "return torch.cat([x[:20] * 0, x[20:].exp()])",
+    "whole numbers": "return (x * 10).round().to(torch.int64)",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_large_output_is_judged_by_its_start_as_it_is_by_all_of_it(tmp_path: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = (TensorSpec(name="y", dtypes=(I64,) if "int64" in body else (F32,)),)
+    world = World(tmp_path, body=body, outputs=outputs)
+    whole = world.numbers()
+    monkeypatch.setattr("piton.curate.numeric._START", 500)
+    tried: list[set[str]] = []
+    kept = numeric._refused_at_the_start
+    monkeypatch.setattr(numeric, "_refused_at_the_start", lambda *given: tried.append(kept(*given)) or tried[-1])
+    assert world.numbers() == whole
+    assert tried

@@ -396,3 +396,22 @@ def test_drawn_boxes_give_float32_and_float64_the_same_answer(threshold: float, 
     other = build(given, torch.zeros(20000), threshold, 4)
     assert not torch.equal(boxes[3:], other[0][3:])
     assert not torch.equal(scores, other[1])
+
+
+@pytest.mark.parametrize("name", ["resize_bilinear", "grid_sampler_3d", "roi_align"])
+@pytest.mark.parametrize(("low", "high", "signs"), [(-3.0, 3.0, {-1, 1}), (-8.0, -0.1, {-1}), (0.0, 5.0, {1}), (-60000.0, 50000.0, {-1, 1}), (0.0, 0.0, {0})])
+def test_values_to_be_interpolated_have_one_sign_in_a_channel_and_stay_in_their_range(name: str, low: float, high: float, signs: set[int]) -> None:
+    x = ((draw(2, 3, 4, 5) + 1) / 2 * (high - low) + low).half()
+    x[0, 0, 0, 0], x[1, 2, 3, 4] = -math.inf, math.nan
+    built = golden(name, "_one_sign")(x)
+    is_ordinary = x.isfinite()
+    assert torch.equal(built.isfinite(), is_ordinary)
+    found = set()
+    for channel in range(3):
+        values = built[:, channel][is_ordinary[:, channel]]
+        found |= set(values.sign().tolist())
+        assert len(values.sign().unique()) == 1
+        assert values.abs().max() <= 4.01 * values.abs().min()
+        assert x[is_ordinary].min() <= values.min()
+        assert values.max() <= x[is_ordinary].max()
+    assert found == signs

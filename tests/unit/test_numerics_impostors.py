@@ -7,7 +7,7 @@ import pytest
 
 from piton.core.dtype import DType
 from piton.core.verdict import Verdict
-from piton.numerics.impostors import impostors, rejects
+from piton.numerics.impostors import impostors, leading_makers, rejects
 from piton.numerics.lint import check_native_run, special_disagreements
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import default_tolerance
@@ -84,3 +84,15 @@ def test_the_lint_sees_a_case_that_its_own_dtype_cannot_do() -> None:
     hopeless = golden_output("y", np.full(100, 1.1), DType.FLOAT16)
     assert check_native_run(golden, golden, default_tolerance(DType.FLOAT16)).outcome.verdict is Verdict.PASSED
     assert check_native_run(golden, hopeless, default_tolerance(DType.FLOAT16)).outcome.verdict is Verdict.WRONG_VALUE
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16, DType.INT32, DType.FLOAT8_E4M3])
+def test_the_start_of_an_impostor_is_made_without_the_rest_of_it(dtype: DType) -> None:
+    drawn = np.random.default_rng(3)
+    values = [drawn.normal(size=(7, 300)) * 50 if dtype.is_floating else drawn.integers(-99, 99, (7, 300), np.int32) for _ in range(2)]
+    golden, stale = (golden_output("y", item, dtype) for item in values)
+    inputs = {"x": drawn.normal(size=2100)}
+    whole, start = impostors(golden, inputs, stale), leading_makers(golden, inputs, stale, 700)
+    assert set(start) == set(whole)
+    for name, make in start.items():
+        assert np.array_equal(make().array(), whole[name].array()[:700]), name

@@ -11,8 +11,8 @@ from piton.core.operator import AttrType, AttrValue, Frozen
 _ITEM = re.compile(r"(?P<type>[A-Za-z_]\w*(?:\([^()]*\))?(?:\[\w*\])?)(?P<optional>\?)?(?:\s+(?P<name>[A-Za-z_]\w*))?(?:\s*=\s*(?P<default>.+))?", re.DOTALL)
 _TENSOR = re.compile(r"Tensor(?P<alias>\([^()]*\))?(?P<list>\[\d*\])?")
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|.", re.DOTALL)  # a quoted text, or one character
-_MAX_LENGTH = 10_000
-"""Characters of a schema; the longest published one has 600."""
+_MAX_LENGTH = 50_000
+"""Characters of a schema; the longest published one has 600, but a model with 400 weights has 20,000."""
 _LINE = re.compile(r"\s*(?P<name>[A-Za-z_][\w.:]*)\s*\((?P<arguments>.*)\)\s*->\s*(?P<returns>.+?)\s*", re.DOTALL)
 
 

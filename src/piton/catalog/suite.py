@@ -13,6 +13,7 @@ from piton.catalog.cases import read_cases
 from piton.catalog.proto import read_proto
 from piton.catalog.source import Form, check_form, read_text, read_yaml
 from piton.core.errors import FormatError, PitonError, UsageError
+from piton.core.operator import Operator
 from piton.core.suite import Suite, SuiteOperator
 
 SUITES_ROOT = Path(piton.__file__).parent / "suites"
@@ -66,6 +67,18 @@ def load_parts(path_or_name: str | Path = DEFAULT_SUITE) -> tuple[Suite, tuple[S
     root = _resolve(path_or_name)
     parts = _parts(root)
     return _suite(root, tuple(part.member for part in parts if part.member is not None)), parts
+
+
+def load_operator(path_or_name: str | Path, name: str) -> tuple[Suite, Operator]:
+    """One operator by the name of its folder, with or without cases, and its suite as far as that can be read. Raises UsageError, FormatError."""
+    root = _resolve(path_or_name)
+    places = _places(root)
+    found = next((place for place in places if place.folder.name == name), None)
+    if found is None:
+        names = ", ".join(place.folder.name for place in places)
+        raise UsageError(f"no operator {name!r} in {root.name}", expected=f"one of: {names}", action="check --op")
+    suite = _suite(root, tuple(part.member for part in _parts(root) if part.member is not None))
+    return suite, _operator(found, is_strict=_is_described(root))
 
 
 def is_strict(suite: Suite) -> bool:
@@ -169,6 +182,11 @@ def _readable(parts: tuple[SuitePart, ...], *, is_strict: bool) -> tuple[tuple[S
 
 
 def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:
+    operator = _operator(place, is_strict=is_strict)
+    return SuiteOperator(operator=operator, cases=read_cases(place.folder, operator, is_strict=is_strict))
+
+
+def _operator(place: _Place, *, is_strict: bool) -> Operator:
     operator = read_proto(place.folder, level=place.level, is_strict=is_strict).operator
     if is_strict and operator.name != place.folder.name:  # published folders may have a name of their own
         raise FormatError(
@@ -178,7 +196,7 @@ def _member(place: _Place, *, is_strict: bool) -> SuiteOperator:
             where=str(place.folder),
             action="rename the folder or the function",
         )
-    return SuiteOperator(operator=operator, cases=read_cases(place.folder, operator, is_strict=is_strict))
+    return operator
 
 
 def _refuse_repeats(members: tuple[SuiteOperator, ...], root: Path) -> None:

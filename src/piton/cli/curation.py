@@ -17,6 +17,7 @@ from rich.table import Table
 from piton.catalog import load_suite
 from piton.catalog.case_table import cases_csv
 from piton.catalog.cases import read_case_table
+from piton.catalog.suite import load_operator
 from piton.cli.evaluation import cache_dir
 from piton.cli.printing import print_json, safe
 from piton.core.canonical import canonical_json
@@ -234,10 +235,9 @@ def _summary(result: LintResult) -> str:
 
 def generate_suite_cases(options: GenerateOptions) -> int:
     """Draw public cases and write or print their table."""
-    suite = load_suite(options.suite)
-    member = find_member(suite, options.operator)
-    cases, origin = generate_cases(suite, member, options.seed, options.count)
-    text = cases_csv(member.operator, cases)
+    suite, operator = load_operator(options.suite, options.operator)
+    cases, origin = generate_cases(suite, SuiteOperator(operator=operator, cases=()), options.seed, options.count)
+    text = cases_csv(operator, cases)
     if options.out:
         write_text(Path(options.out), text)
         write_text(Path(f"{options.out}.origin.json"), canonical_json(origin) + "\n")

@@ -24,7 +24,7 @@ from piton.curate.shapes import ShapeWish, Sizes, axis_names, draw_loose, draw_s
 from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
 
-ATTEMPTS = 300
+ATTEMPTS = 3000
 _FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15, 45, 90, 180
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}

@@ -15,21 +15,27 @@ from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 from piton.core.operator import Frozen, Operator
 from piton.core.report import OutputCheck
-from piton.core.verdict import Verdict
+from piton.core.verdict import Cause, Verdict
 from piton.curate import checks
 from piton.curate.invariants import broken_promises
 from piton.curate.violation import NumericCheck, Problem
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.golden_service import CaseData, TensorData
+from piton.numerics.compare import compare_output
 from piton.numerics.dtypes import AnyArray, decode, view_raw
-from piton.numerics.impostors import LOWER_PRECISION, as_output, impostors
+from piton.numerics.impostors import LOWER_PRECISION, Maker, as_output, leading, leading_makers, makers
 from piton.numerics.inputs import Inputs, inward, scale_exponents, special_count
 from piton.numerics.lint import special_disagreements
 from piton.numerics.tensors import GoldenOutput
+from piton.numerics.thresholds import tolerance_for
 
 _MANY = 1000
 """Elements from which drawn values have to reach near both ends of their range."""
 _REACH = 0.9
+_START = 1 << 20
+"""Elements of a large output that impostors are tried on first."""
+_CERTAIN = frozenset({Cause.MAX_ERROR, Cause.NAN_MISMATCH, Cause.INF_MISMATCH, Cause.INTEGER_MISMATCH})
+"""Failures for which one element is enough, whatever the others are like."""
 _SLACK = 0.01
 """Share of the range's width by which values may leave it: rounding to the dtype."""
 VALIDATING = ("zeros", "constant", "stale")
@@ -142,14 +148,33 @@ def _try_impostors(runs: CaseRuns) -> _Tried:
     for number, golden in enumerate(runs.data.outputs):
         if not golden.elements:
             continue
-        made = impostors(golden, inputs, stale[number] if number < len(stale) else None)
-        tried |= set(made)
-        lossy |= {name for name, item in made.items() if name != LOWER_PRECISION or not _is_same(item, golden)}
-        against = tuple(name for name, item in made.items() if _compare(runs, number, item).outcome.verdict is not Verdict.PASSED)
+        other = stale[number] if number < len(stale) else None
+        found = makers(golden, inputs, other)
+        certain = _refused_at_the_start(runs, number, leading_makers(golden, inputs, other, _START)) if _has_start(runs, golden) else set()
+        made = {name: make() for name, make in found.items() if name not in certain}
+        tried |= set(found)
+        lossy |= {name for name in found if name != LOWER_PRECISION or name in certain or not _is_same(made[name], golden)}
+        whole = {name for name, item in made.items() if _compare(runs, number, item).outcome.verdict is not Verdict.PASSED}
+        against = tuple(name for name in found if name in certain | whole)
         name = golden.name.partition("[")[0]
         refused[name] = tuple(dict.fromkeys((*refused.get(name, ()), *against)))
     caught = {name for names in refused.values() for name in names}
     return tuple(sorted(tried - caught)), tuple(sorted(tried - caught - lossy)), refused
+
+
+def _has_start(runs: CaseRuns, golden: GoldenOutput) -> bool:
+    """True for a large output whose elements are judged one by one: no indices, nothing packed, no shares of wrong ones."""
+    spec = next((item for item in runs.operator.outputs if item.name == golden.name.partition("[")[0]), None)
+    is_plain = golden.dtype not in (DType.FLOAT4_E2M1, DType.FLOAT8_E8M0) and not (spec and spec.indexes)
+    return is_plain and golden.elements >= 2 * _START
+
+
+def _refused_at_the_start(runs: CaseRuns, number: int, found: dict[str, Maker]) -> set[str]:
+    """Impostors that the whole output refuses for certain, since their first elements have an error that no others can make up for."""
+    golden, native = (leading(outputs[number], _START) for outputs in (runs.data.outputs, runs.native))
+    tolerance = tolerance_for(runs.operator, golden.name, golden.dtype)
+    checks_made = {name: compare_output(as_output(make()), golden, tolerance, "strict", lambda: native, runs.threads) for name, make in found.items()}
+    return {name for name, check in checks_made.items() if check.outcome.cause in _CERTAIN}
 
 
 def _is_same(output: GoldenOutput, golden: GoldenOutput) -> bool:

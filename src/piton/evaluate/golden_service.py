@@ -70,6 +70,8 @@ class GoldenWorker:
 
     def __init__(self, runner: Runner, readable: Sequence[str], deadline_s: float) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MESSAGE_BYTES)  # a message lies there whole, with the kernel's own bookkeeping
         with theirs:
             self._process: RunningProcess = runner.fork_worker(Role.GOLDEN, _ENTRY, {}, {"control": theirs.fileno()}, _limits(), readable)
         ours.settimeout(deadline_s)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from piton.numerics.dtypes import AnyArray
     from piton.numerics.inputs import Inputs
 
-MESSAGE_BYTES = 1 << 17
+MESSAGE_BYTES = 1 << 18
 """Bound on one request or reply; data goes through the memory file."""
 OUTPUT_PREFIX = "output:"
 """Tells an output from an input in the index of an entry."""

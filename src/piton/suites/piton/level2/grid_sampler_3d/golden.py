@@ -36,12 +36,13 @@ def _one_sign(x: torch.Tensor) -> torch.Tensor:
 
     Where neighbours of both signs cancel, the last bit of a float32 position decides about all digits of the result.
     """
-    is_finite = x.isfinite()
-    low, high = (float(end) for end in x[is_finite].aminmax()) if is_finite.any() else (0.0, 0.0)
-    ends = [(low, min(high, low / 4)) if low < 0 else (max(low, high / 4), high), (max(low, high / 4), high) if high > 0 else (low, min(high, low / 4))]
     made = x.clone()
-    for channel in range(x.shape[1] if low < high else 0):
-        first, last = ends[channel % 2]
-        share = (x[:, channel].float() / 2 - low / 2) / (high / 2 - low / 2)
-        made[:, channel] = torch.where(is_finite[:, channel], first * (1 - share) + last * share, x[:, channel].float()).to(x.dtype)
+    planes = made.flatten(0, 1)
+    spans = [tuple(map(float, values.aminmax())) for values in (plane[plane.isfinite()] for plane in planes) if len(values)]
+    low, high = min((span[0] for span in spans), default=0.0), max((span[1] for span in spans), default=0.0)
+    ends = [(low, min(high, low / 4)) if low < 0 else (max(low, high / 4), high), (max(low, high / 4), high) if high > 0 else (low, min(high, low / 4))]
+    for number, plane in enumerate(planes if low < high else ()):
+        first, last = ends[number % x.shape[1] % 2]
+        share = (plane.float() / 2 - low / 2) / (high / 2 - low / 2)
+        plane.copy_(torch.where(plane.isfinite(), first * (1 - share) + last * share, plane.float()))
     return made

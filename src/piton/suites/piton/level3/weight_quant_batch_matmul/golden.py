@@ -12,7 +12,7 @@ def weight_quant_batch_matmul(
 ) -> torch.Tensor:
     """x @ ((weight + antiquantOffset) * antiquantScale) + bias: [M, N] in the dtype of x.
 
-    x is [M, K], weight [K, N] int8; scale, offset and bias are [N] or [1, N], one number per column. Weights are dequantised in the dtype of x, since matrix units
+    x is [M, K], weight [K, N] int8; scale, offset and bias are [N] or [1, N], one number per column. Weights are dequantised in the dtype of x, as matrix units
     take half types; products are summed in float32 for half types and rounded once. Temporaries: the weights, in the dtype of x and in the wide type.
     """
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
