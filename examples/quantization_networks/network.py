@@ -13,8 +13,6 @@ from torch.nn import functional
 Quantizer = Callable[[bool], nn.Module]
 """Makes a quantiser for values with a sign (weights) or without one (activations)."""
 BATCH = 64
-LEVEL_RATE = 0.1
-"""Learning rate of thresholds and factors, as a part of the others': one of them moves all values of a layer."""
 LARGEST_GRADIENT = 1.0
 """Longer gradients are shortened to this norm: near a threshold a steep sigmoid has a derivative of a quarter of the temperature, and layers multiply."""
 
@@ -56,7 +54,7 @@ class HiddenLayer(nn.Module):
 class Network(nn.Module):
     """64 inputs, `depth` hidden layers with quantisers between a first and a last layer in full precision, 10 outputs."""
 
-    def __init__(self, make: Quantizer, width: int = 64, depth: int = 3) -> None:
+    def __init__(self, make: Quantizer, width: int = 24, depth: int = 3) -> None:
         super().__init__()
         self.first = nn.Sequential(nn.Linear(64, width, bias=False), nn.BatchNorm1d(width), nn.ReLU())
         self.hidden = nn.ModuleList(HiddenLayer(width, make) for _ in range(depth))
@@ -97,9 +95,7 @@ def take_over(network: Network, trained: Network, data: Digits) -> Network:
 def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, before_epoch: Callable[[int], None]) -> None:
     """Adam with a rate that falls to 0 along a cosine; `before_epoch` gets the epoch's number, from 0."""
     generator = torch.Generator().manual_seed(seed)
-    of_levels = [item for quantizer in network.quantizers() for item in quantizer.parameters()]
-    others = [item for item in network.parameters() if all(item is not level for level in of_levels)]
-    optimizer = torch.optim.Adam([{"params": others}, {"params": of_levels, "lr": rate * LEVEL_RATE}] if of_levels else others, lr=rate)
+    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
     steps = -(-len(data.train_x) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * steps))
     for epoch in range(epochs):

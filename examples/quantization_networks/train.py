@@ -26,8 +26,10 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn
 from rich.table import Table
 
-EPOCHS, TUNING_EPOCHS = 30, 30
+EPOCHS, TUNING_EPOCHS = 30, 60
 FIRST_TEMPERATURE, LAST_TEMPERATURE = 2.0, 40.0
+HEATING = 0.7
+"""Part of the epochs in which the temperature grows from the first to the last one, by the same factor each; a unit step is 1 wide."""
 Tick = Callable[[str], None]
 
 
@@ -60,9 +62,9 @@ def learned(trained: Network, data: Digits, bits: int, seed: int, epochs: int) -
     network = take_over(Network(partial(LearnedQuantization, bits)), trained, data)
 
     def heat(epoch: int) -> None:
-        share = epoch / max(1, epochs - 1)
+        share = min(1.0, epoch / max(1.0, HEATING * epochs))
         for quantizer in network.quantizers():
-            quantizer.temperature = FIRST_TEMPERATURE + share * (LAST_TEMPERATURE - FIRST_TEMPERATURE)
+            quantizer.temperature = FIRST_TEMPERATURE * (LAST_TEMPERATURE / FIRST_TEMPERATURE) ** share
 
     train(network, data, epochs, 1e-3, seed, heat)
     harden(network)
