@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
-from quantizers import LearnedQuantization, Rounding
+from quantizers import LearnedQuantization, Quantizer
 from torch import nn
 from torch.nn import functional
 
-Quantizer = Callable[[bool], nn.Module]
+MakeQuantizer = Callable[[bool], Quantizer]
 """Makes a quantiser for values with a sign (weights) or without one (activations)."""
 BATCH = 64
 LARGEST_GRADIENT = 1.0
@@ -41,7 +41,7 @@ def load(seed: int) -> Digits:
 class HiddenLayer(nn.Module):
     """Linear layer, batch normalisation and ReLU on quantised activations with quantised weights."""
 
-    def __init__(self, width: int, make: Quantizer) -> None:
+    def __init__(self, width: int, make: MakeQuantizer) -> None:
         super().__init__()
         self.linear, self.norm = nn.Linear(width, width, bias=False), nn.BatchNorm1d(width)
         self.of_weights, self.of_activations = make(True), make(False)
@@ -54,29 +54,30 @@ class HiddenLayer(nn.Module):
 class Network(nn.Module):
     """64 inputs, `depth` hidden layers with quantisers between a first and a last layer in full precision, 10 outputs."""
 
-    def __init__(self, make: Quantizer, width: int = 24, depth: int = 3) -> None:
+    def __init__(self, make: MakeQuantizer, width: int = 24, depth: int = 3) -> None:
         super().__init__()
         self.first = nn.Sequential(nn.Linear(64, width, bias=False), nn.BatchNorm1d(width), nn.ReLU())
-        self.hidden = nn.ModuleList(HiddenLayer(width, make) for _ in range(depth))
+        self.layers = [HiddenLayer(width, make) for _ in range(depth)]
+        self.hidden = nn.ModuleList(self.layers)
         self.last = nn.Linear(width, 10)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.first(x)
-        for layer in self.hidden:
+        for layer in self.layers:
             x = layer(x)
         logits: torch.Tensor = self.last(x)
         return logits
 
-    def quantizers(self) -> Iterator[nn.Module]:
+    def quantizers(self) -> Iterator[Quantizer]:
         """All quantisers."""
-        for layer in self.hidden:
+        for layer in self.layers:
             yield layer.of_weights
             yield layer.of_activations
 
 
-def full_precision(is_signed: bool) -> nn.Module:
-    """No quantisation."""
-    return nn.Identity()
+def full_precision(is_signed: bool) -> Quantizer:
+    """No quantisation, with a sign or without."""
+    return Quantizer()
 
 
 def take_over(network: Network, trained: Network, data: Digits) -> Network:
@@ -85,7 +86,7 @@ def take_over(network: Network, trained: Network, data: Digits) -> Network:
     trained.eval()
     with torch.no_grad():
         x = trained.first(data.train_x)
-        for layer, source in zip(network.hidden, trained.hidden, strict=True):
+        for layer, source in zip(network.layers, trained.layers, strict=True):
             layer.of_weights.calibrate(source.linear.weight)
             layer.of_activations.calibrate(x)
             x = source(x)
@@ -103,7 +104,8 @@ def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, b
         network.train()
         for rows in torch.split(torch.randperm(len(data.train_x), generator=generator), BATCH):
             optimizer.zero_grad()
-            functional.cross_entropy(network(data.train_x[rows]), data.train_y[rows]).backward()
+            loss = functional.cross_entropy(network(data.train_x[rows]), data.train_y[rows])
+            loss.backward()  # type: ignore[no-untyped-call]  # torch has no types here
             nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
             optimizer.step()
             schedule.step()
@@ -128,6 +130,3 @@ def accuracy(network: Network, data: Digits) -> float:
             network(part)
         network.eval()
         return float((network(data.test_x).argmax(1) == data.test_y).double().mean() * 100)
-
-
-__all__ = ["Digits", "Network", "Rounding", "accuracy", "full_precision", "harden", "load", "take_over", "train"]

@@ -57,7 +57,17 @@ def round_to_levels(x: torch.Tensor, step: float, bits: int, is_signed: bool) ->
     return ((x / step).floor().clamp(-half, half - 1) + 0.5) * step
 
 
-class Rounding(nn.Module):
+class Quantizer(nn.Module):
+    """No quantisation; the base of the others."""
+
+    def calibrate(self, sample: torch.Tensor) -> None:
+        """Choose the first levels from data."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+class Rounding(Quantizer):
     """Plain rounding to equidistant levels; gradients pass straight through where x is inside the levels' range, and are 0 outside."""
 
     def __init__(self, bits: int, is_signed: bool) -> None:
@@ -66,7 +76,6 @@ class Rounding(nn.Module):
         self.step = 0.0
 
     def calibrate(self, sample: torch.Tensor) -> None:
-        """Choose the distance of the levels from data."""
         self.step = best_step(sample, self.bits, self.is_signed)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -75,7 +84,7 @@ class Rounding(nn.Module):
         return inside + (round_to_levels(x, self.step, self.bits, self.is_signed) - inside).detach()
 
 
-class LearnedQuantization(nn.Module):
+class LearnedQuantization(Quantizer):
     """Quantization Networks: 2^bits - 1 unit steps, whose thresholds and factors are learned; soft with a temperature, or the staircase.
 
     Without a sign the levels start at 0, not at minus half the sum of the steps: half of alpha * K is added again.

@@ -64,6 +64,7 @@ def learned(trained: Network, data: Digits, bits: int, seed: int, epochs: int) -
     def heat(epoch: int) -> None:
         share = min(1.0, epoch / max(1.0, HEATING * epochs))
         for quantizer in network.quantizers():
+            assert isinstance(quantizer, LearnedQuantization)
             quantizer.temperature = FIRST_TEMPERATURE * (LAST_TEMPERATURE / FIRST_TEMPERATURE) ** share
 
     train(network, data, epochs, 1e-3, seed, heat)
@@ -118,7 +119,7 @@ def main() -> int:
     try:
         import sklearn  # noqa: F401  # to say so at once
     except ImportError:
-        print("scikit-learn is missing, whose digits this example learns; to do: pip install 'piton[examples]', or pip install scikit-learn", file=sys.stderr)
+        sys.stderr.write("scikit-learn is missing, whose digits this example learns; to do: pip install 'piton[examples]', or pip install scikit-learn\n")
         return 2
     start = time.monotonic()
     results: dict[str, list[float]] = {}
@@ -130,7 +131,8 @@ def main() -> int:
                 results.setdefault(name, []).append(value)
     seconds = time.monotonic() - start
     if given.json:
-        print(json.dumps({"seeds": given.seeds, "accuracy_percent": results, "seconds": round(seconds, 1), "load": os.getloadavg()[0]}, indent=2))
+        report = {"seeds": given.seeds, "accuracy_percent": results, "seconds": round(seconds, 1), "load": os.getloadavg()[0]}
+        sys.stdout.write(json.dumps(report, indent=2) + "\n")
         return 0
     console = Console()
     console.print(table(results))
