@@ -25,7 +25,12 @@ from piton.numerics.thresholds import tolerance_for
 from piton.targets.null_lowbit import Computed
 from piton.targets.null_lowbit_fused import WHOLE_CALLS
 
-OPERATORS: dict[str, Operator] = {member.operator.name: member.operator for member in load_suite("cann-lowbit").members}
+OPERATORS: dict[str, Operator] = {
+    member.operator.name: member.operator
+    for member in load_suite("cann-lowbit").members
+    if any(dtype.is_low_bit for spec in (*member.operator.inputs, *member.operator.outputs) for dtype in spec.dtypes)
+}
+"""Operators that read or write a low-bit type."""
 INEXACT = {"swi_glu_mx_quant", "add_rms_norm_fp8_quant", "fp8_quant_matmul", "mx_quant_matmul"}
 """Operators whose float32 results depend on the order of a sum or on an exponential function; the others have one right answer bit by bit."""
 E4M3, E5M2, FP4, E8M0, HIF8 = DType.FLOAT8_E4M3, DType.FLOAT8_E5M2, DType.FLOAT4_E2M1, DType.FLOAT8_E8M0, DType.HIFLOAT8
