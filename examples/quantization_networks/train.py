@@ -128,7 +128,7 @@ def main() -> int:
         task = progress.add_task("training", total=len(given.seeds) * (1 + 3 * len(given.bits)), now="")
         for seed in given.seeds:
             for name, value in run(seed, given.bits, given.scale, lambda now: progress.update(task, advance=1, now=now)).items():
-                results.setdefault(name, []).append(value)
+                results.setdefault(name, []).append(round(value, 3))
     seconds = time.monotonic() - start
     if given.json:
         report = {"seeds": given.seeds, "accuracy_percent": results, "seconds": round(seconds, 1), "load": os.getloadavg()[0]}
