@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from quantizers import LearnedQuantization, Quantizer
@@ -101,7 +102,8 @@ def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, b
     of_levels = [item for quantizer in network.quantizers() for item in quantizer.parameters()]
     known = set(map(id, of_levels))
     others = [item for item in network.parameters() if id(item) not in known]
-    optimizer = torch.optim.Adam([{"params": others}, {"params": of_levels, "lr": rate * LEVEL_RATE}], lr=rate)
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": of_levels, "lr": rate * LEVEL_RATE}]
+    optimizer = torch.optim.Adam(groups, lr=rate)
     steps = -(-len(data.train_x) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * steps))
     for epoch in range(epochs):
