@@ -38,7 +38,7 @@ class GoldenSource:
     functions: tuple[FunctionSource, ...]
     fixed_seeds: tuple[int, ...]
     """Lines of calls such as `manual_seed(42)` whose seed is a number in the source."""
-    texts: frozenset[str]
+    texts: frozenset[str] = frozenset()
     """Everything in quotes."""
 
     def function(self, name: str) -> FunctionSource | None:
