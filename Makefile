@@ -1,7 +1,7 @@
 # The commands of the project. `make demo` and `make test` are the two a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := src tests benchmarks tools
+SOURCES := src tests benchmarks tools examples
 CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
 WORKERS ?= 2
 export PYTHON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from quantizers import LearnedQuantization, Quantizer
@@ -13,6 +14,8 @@ from torch.nn import functional
 MakeQuantizer = Callable[[bool], Quantizer]
 """Makes a quantiser for values with a sign (weights) or without one (activations)."""
 BATCH = 64
+LEVEL_RATE = 0.1
+"""Learning rate of thresholds and factors, as a part of the others': each of them moves many values of a layer."""
 LARGEST_GRADIENT = 1.0
 """Longer gradients are shortened to this norm: near a threshold a steep sigmoid has a derivative of a quarter of the temperature, and layers multiply."""
 
@@ -96,7 +99,11 @@ def take_over(network: Network, trained: Network, data: Digits) -> Network:
 def train(network: Network, data: Digits, epochs: int, rate: float, seed: int, before_epoch: Callable[[int], None]) -> None:
     """Adam with a rate that falls to 0 along a cosine; `before_epoch` gets the epoch's number, from 0."""
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    of_levels = [item for quantizer in network.quantizers() for item in quantizer.parameters()]
+    known = set(map(id, of_levels))
+    others = [item for item in network.parameters() if id(item) not in known]
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": of_levels, "lr": rate * LEVEL_RATE}]
+    optimizer = torch.optim.Adam(groups, lr=rate)
     steps = -(-len(data.train_x) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * steps))
     for epoch in range(epochs):

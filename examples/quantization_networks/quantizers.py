@@ -44,7 +44,7 @@ class SoftQuantization(torch.autograd.Function):
 def best_step(sample: torch.Tensor, bits: int, is_signed: bool) -> float:
     """The distance of 2^bits equidistant levels that leaves the least mean square error when `sample` is rounded to them (80 candidates)."""
     largest = float(sample.abs().max())
-    candidates = [largest * (i + 1) / 80 / 2 ** (bits - 2) for i in range(80)]
+    candidates = [largest * (i + 1) / 80 / 2.0 ** (bits - 2) for i in range(80)]
     errors = [float((round_to_levels(sample, step, bits, is_signed) - sample).square().mean()) for step in candidates]
     return candidates[errors.index(min(errors))]
 

@@ -27,6 +27,7 @@ from rich.progress import Progress, TextColumn
 from rich.table import Table
 
 EPOCHS, TUNING_EPOCHS = 30, 60
+RATE, TUNING_RATE = 3e-3, 1e-3
 FIRST_TEMPERATURE, LAST_TEMPERATURE = 2.0, 40.0
 HEATING = 0.7
 """Part of the epochs in which the temperature grows from the first to the last one, by the same factor each; a unit step is 1 wide."""
@@ -41,7 +42,7 @@ def full(data: Digits, seed: int, epochs: int) -> tuple[Network, float]:
     """The network in full precision, which all others start from, and its accuracy."""
     torch.manual_seed(seed)
     network = Network(full_precision)
-    train(network, data, epochs, 3e-3, seed, ignore)
+    train(network, data, epochs, RATE, seed, ignore)
     return network, accuracy(network, data)
 
 
@@ -53,7 +54,7 @@ def post_training(trained: Network, data: Digits, bits: int) -> float:
 def straight_through(trained: Network, data: Digits, bits: int, seed: int, epochs: int) -> float:
     """Accuracy of plain rounding when training goes on through it, as if rounding had the derivative 1."""
     network = take_over(Network(partial(Rounding, bits)), trained, data)
-    train(network, data, epochs, 1e-3, seed, ignore)
+    train(network, data, epochs, TUNING_RATE, seed, ignore)
     return accuracy(network, data)
 
 
@@ -67,7 +68,7 @@ def learned(trained: Network, data: Digits, bits: int, seed: int, epochs: int) -
             assert isinstance(quantizer, LearnedQuantization)
             quantizer.temperature = FIRST_TEMPERATURE * (LAST_TEMPERATURE / FIRST_TEMPERATURE) ** share
 
-    train(network, data, epochs, 1e-3, seed, heat)
+    train(network, data, epochs, TUNING_RATE, seed, heat)
     harden(network)
     return accuracy(network, data)
 
@@ -128,7 +129,7 @@ def main() -> int:
         task = progress.add_task("training", total=len(given.seeds) * (1 + 3 * len(given.bits)), now="")
         for seed in given.seeds:
             for name, value in run(seed, given.bits, given.scale, lambda now: progress.update(task, advance=1, now=now)).items():
-                results.setdefault(name, []).append(value)
+                results.setdefault(name, []).append(round(value, 3))
     seconds = time.monotonic() - start
     if given.json:
         report = {"seeds": given.seeds, "accuracy_percent": results, "seconds": round(seconds, 1), "load": os.getloadavg()[0]}

@@ -79,7 +79,7 @@ def test_an_operator_without_a_known_formula_builds_says_what_is_missing_and_fai
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("sofmax",), "one of exp, gelu, rms_norm, softmax"),
+        (("sofmax",), "one of exp, foreach_addcdiv_scalar"),
         (("exp", "--out", "taken"), "never overwrites"),
         (("exp", "--package", "A"), "check --package"),
         (("exp", "--op-layout", "flat"), "folders or single"),

@@ -132,7 +132,9 @@ def _chosen_cases(options: LintOptions, suite: Suite, subjects: list[Subject], c
         return [with_cases(subjects[0], read_case_table(table, subjects[0].operator), "generated", str(table))]
     if options.key_file:
         key = _key(options.key_file, console)
-        hidden = hidden_suite(suite, key, options.count)
+        names = {subject.operator.name for subject in subjects}
+        asked = suite.model_copy(update={"members": tuple(member for member in suite.members if member.operator.name in names)})
+        hidden = hidden_suite(asked, key, options.count)
         members = [find_member(hidden, subject.operator.name) for subject in subjects]
         require_cases(members)
         return [with_cases(subject, member.cases, "hidden") for subject, member in zip(subjects, members, strict=True)]

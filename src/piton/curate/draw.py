@@ -25,7 +25,7 @@ from piton.curate.slices import SliceParts, draw_permutation, draw_slice
 from piton.curate.stream import Stream
 
 ATTEMPTS = 3000
-_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM = 15, 45, 90, 180
+_FREE_DTYPE_FROM, _FREE_RANK_FROM, _FREE_ALIGNMENT_FROM, _FREE_FAMILY_FROM, _ALL_FREE_FROM = 15, 45, 90, 180, 300
 """Attempts from which the dtype (not of an edge), the rank, the alignment and the family of a slot give way: some slots are impossible for some operators."""
 _ELEMENTS = {SizeClass.SMALL: (1_040_000, 3_900_000), SizeClass.MEDIUM: (10_100_000, 16_000_000), SizeClass.LARGE: (90_500_000, 300_000_000)}
 """Wanted elements by size class: "a few million", "tens of millions", "around 1e8" (paper, section 2.3); medium at its lower end, for the time goldens take."""
@@ -87,7 +87,8 @@ class _Draw:
         self._operator, self._rules, self._slot, self._stream = operator, rules, slot, stream
         self._dtypes = slot.dtypes if attempt < _FREE_DTYPE_FROM or slot.is_edge else stream.choice(rules.dtypes)
         self._has_free_rank = attempt >= _FREE_RANK_FROM
-        self._is_aligned = slot.is_aligned if attempt < _FREE_ALIGNMENT_FROM else not slot.is_aligned
+        is_other = attempt % 2 == 0 if attempt >= _ALL_FREE_FROM else attempt >= _FREE_ALIGNMENT_FROM
+        self._is_aligned = slot.is_aligned is not is_other
         family = slot.family if attempt < _FREE_FAMILY_FROM or slot.family.startswith("special") else stream.choice(rules.families[:2])
         self._family = family_for(family, self._dtypes[rules.lead_position])
 
