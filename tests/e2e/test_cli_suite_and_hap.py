@@ -121,6 +121,9 @@ def test_a_chip_from_a_file_answers_without_a_target(world: Path) -> None:
     [
         (("suite", "show", "piton", "nosuch"), "has no operator 'nosuch'"),
         (("suite", "show", "piton", "--case", "1"), "--case needs an operator"),
+        (("suite", "check", "piton", "--op", "exp", "--op", "nosuch", "--max-elements", "1000"), "has no operator 'nosuch'"),
+        (("suite", "check", "piton", "--op", "exp", "--level", "2"), "no operator is left"),
+        (("suite", "check", "piton", "--op", "exp", "--max-elements", "1000"), "no case is left"),
         (("hap", "exp", "--case", "99"), "has no case '99'"),
         (("hap", "exp", "--hardware", "ascend910b1", "--target", "null"), "exclude one another"),
         (("hap", "exp", "--time-us", "0"), "--time-us"),

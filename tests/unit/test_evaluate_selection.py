@@ -8,10 +8,11 @@ from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import UsageError
 from piton.core.operator import Operator, TensorSpec
+from piton.core.submission import Manifest, OperatorSources, Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import Cause
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.selection import Selection, select
+from piton.evaluate.selection import Selection, select, without_missing
 
 SIZES = {"1": 100, "2": 2000, "3": 30, "4": 50, "5": 60}
 
@@ -96,3 +97,25 @@ def test_a_report_of_a_part_says_which_part() -> None:
 def test_filters_that_leave_nothing_are_one_clear_error(filters: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         chosen(**filters)
+
+
+def submitted(*names: str, **filters: object) -> Selection:
+    """What is left of the selection for a submission of these operators."""
+    request = EvaluationRequest(submission="", run_dir="", cache_dir="", **filters)
+    operators = tuple(OperatorSources(operator=name, kernels=(), plugins=()) for name in names)
+    submission = Submission(root="", manifest=Manifest(name="s"), files=(), operators=operators)
+    return without_missing(select(SUITE, request), submission, SUITE, request)
+
+
+def test_remarks_name_no_case_of_an_operator_that_was_not_submitted() -> None:
+    found = submitted("exp", max_elements=100, is_fast=True)
+    assert (found.missing, [member.operator.name for member in found.members]) == ({"gelu": 1, "top_k": 2}, ["exp"])
+    assert found.remarks[0] == "1 cases have more than 100 elements and were not run (--max-elements): exp/2"
+    assert "gelu" not in found.remarks[1]
+    assert "exp/3" in found.remarks[1]
+
+
+def test_filters_that_leave_only_cases_of_operators_that_were_not_submitted_are_refused() -> None:
+    with pytest.raises(UsageError, match="no case is left"):
+        submitted("exp", cases=("gelu/3",))
+    assert submitted("exp", cases=("gelu/3",), operators=("exp", "gelu")).missing == {}

@@ -179,6 +179,15 @@ def test_the_second_scale_rule_keeps_the_largest_element_in_range(precision: Pre
             assert scales.reshape(-1)[0] == 2.0**exponent, (peak, rule)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [({"round_mode": "near"}, "round_mode is 'near'"), ({"dst_type": "float8_e4m3", "scale_alg": 2}, "scale_alg 2"), ({"axis": 1}, "axes")],
+)
+def test_modes_and_axes_that_do_not_exist_are_refused(attributes: dict[str, str | int], message: str) -> None:
+    with pytest.raises(Exception, match=message):
+        outputs(Tiny("dynamic_mx_quant", x_of((4,), FLOAT), attributes), "float64", x=[1.0, 2.0, 3.0, 4.0])
+
+
 @pytest.mark.parametrize("attributes", [{"dst_type": "float8_e4m3", "round_mode": "floor"}, {"dst_type": "float4_e2m1", "scale_alg": 1}])
 def test_a_mode_that_the_element_type_lacks_is_an_error(attributes: dict[str, object]) -> None:
     with pytest.raises(Exception, match="float4_e2m1 only, scale_alg 1 for the others"):

@@ -86,8 +86,14 @@ def test_a_half_type_product_is_summed_in_float32_and_rounded_once() -> None:
 
 @pytest.mark.parametrize("ends", [[2, 1, 7, 7], [1, 2, 3, 6], [3, 7], []])
 def test_groups_that_do_not_fill_the_rows_are_refused(ends: list[int]) -> None:
-    with pytest.raises((ValueError, IndexError)):
+    with pytest.raises(ValueError, match="does not split"):
         GROUPED(normal(7, 5), normal(4, 5, 3), None, ends)
+
+
+@pytest.mark.parametrize("ends", [[2, 1], [1], [0, 6], []])
+def test_groups_that_do_not_fit_the_quantised_rows_are_refused(ends: list[int]) -> None:
+    with pytest.raises(ValueError, match="does not split"):
+        SWIGLU(codes(5, 3), codes(2, 3, 4), normal(2, 4), normal(5), ends)
 
 
 def test_special_values_stay_in_their_rows_and_groups() -> None:

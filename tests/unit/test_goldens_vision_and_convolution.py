@@ -305,6 +305,12 @@ def test_roi_align_is_the_mean_of_bilinear_samples(ratio: int, aligned: bool) ->
     assert_close(golden("roi_align")(x, boxes, 3, 2, 0.49, ratio, aligned), expected)
 
 
+@pytest.mark.parametrize("box", [[0, 5, 3, 2, 6], [0, 2, 6, 5, 3], [0, 5, 6, 2, 3], [0, 4, 4, 4, 4]])
+def test_an_aligned_region_without_size_or_with_swapped_corners_has_no_samples(box: list[float]) -> None:
+    boxes = torch.tensor([box], dtype=torch.float64)
+    assert torch.equal(golden("roi_align")(draw(1, 2, 9, 11), boxes, 3, 2, 1.0, -1, True), torch.zeros(1, 2, 3, 2, dtype=torch.float64))
+
+
 def test_roi_align_reads_only_the_pixels_of_its_samples() -> None:
     x = draw(1, 1, 8, 8)
     x[0, 0, 0, 0], x[0, 0, 7, 7] = math.inf, math.nan

@@ -50,6 +50,11 @@ def test_a_kept_axis_and_a_dropped_one_mean_the_same() -> None:
     assert cause([[0], [1]], [[1], [0]]) is Cause.INDEX_MISMATCH
 
 
+@pytest.mark.parametrize(("got", "expected"), [(0, Cause.NONE), (1, Cause.INDEX_MISMATCH), (-1, Cause.INDEX_MISMATCH)])
+def test_a_number_without_axes_has_index_0(got: int, expected: Cause) -> None:
+    assert cause(got, 0, IndexRule(axis=0), np.array(5.0)) is expected
+
+
 def test_axes_count_from_the_end_and_from_the_start() -> None:
     columns = SOURCE.T.copy()
     assert cause([2, 3], [1, 0], IndexRule(axis=0), columns) is Cause.NONE

@@ -33,6 +33,12 @@ def test_an_operator_or_case_that_one_report_lacks_is_no_change() -> None:
     assert [line[0] for line in found.changes.lines] == ["exp/2"]
 
 
+def test_an_operator_that_a_submission_lacks_has_its_score_of_0() -> None:
+    found = compare([BROKEN.model_copy(update={"missing_operators": {"gelu": 1, "mish": 1}}), BEFORE], ["a", "b"])
+    assert ("gelu", "0.0", "87.5 (+87.5)") in found.scores.lines
+    assert "mish" not in [line[0] for line in found.scores.lines]
+
+
 def test_whatever_else_differs_is_said() -> None:
     other = BEFORE.model_copy(update={"hardware": "ascend910b1", "seed": 4})
     assert compare([BEFORE, other], ["a", "b"]).differences == (

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from piton.core.case import Case, CaseInput, SizeClass
@@ -7,6 +9,7 @@ from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
 from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, Report
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, outcome
+from piton.report.json_file import read_report, write_report
 from piton.report.rescore import score_case, score_report
 
 
@@ -67,6 +70,13 @@ def test_scores_follow_the_formula_of_the_paper() -> None:
 def test_scoring_again_changes_nothing() -> None:
     once = score_report(report((passed("1", time_us=4.0), passed("2", t_baseline_us=5.1), failed(Cause.DEADLOCK)), (passed("1"),)))
     assert score_report(once) == once
+
+
+def test_a_report_with_a_level_of_which_nothing_was_submitted_can_be_read_again(tmp_path: Path) -> None:
+    scored = score_report(report((passed("1"),)).model_copy(update={"missing_operators": {"other": 3}}))
+    assert scored.level_scores["3"] == 0.0
+    write_report(scored, tmp_path / "report.json")
+    assert read_report(tmp_path) == scored
 
 
 def test_a_failed_case_that_carries_a_time_gets_no_hap_from_it() -> None:

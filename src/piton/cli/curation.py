@@ -228,7 +228,8 @@ def _measures_table(measures: Measures) -> Table:
 def _summary(result: LintResult) -> str:
     counts = Counter(item.severity for item in result.violations)
     ran, skipped = sum(item.numeric_cases for item in result.operators), result.measures.cases - sum(item.numeric_cases for item in result.operators)
-    numeric = f", goldens of {ran} cases run, {skipped} above the size left out" if "numeric" in result.stages else ", no golden run"
+    rest = "above the size left out" if result.is_complete else "above the size or not reached"
+    numeric = f", goldens of {ran} cases run, {skipped} {rest}" if "numeric" in result.stages else ", no golden run"
     by_triple = [item.operator for item in result.operators if item.uniqueness == "triple"]
     rule = f"; attributes of {len(by_triple)} operators are few, so that only the triple with them is unique: {', '.join(by_triple)}" if by_triple else ""
     head = f"{result.suite} {result.suite_version}: {counts[Severity.ERROR]} errors, {counts[Severity.WARNING]} warnings in {result.measures.cases} cases"

@@ -13,6 +13,7 @@ from rich.text import Text
 from piton.cli.evaluation import cache_dir
 from piton.cli.printing import amount, open_console, print_json, safe
 from piton.cli.suites import SuiteOptions
+from piton.core.errors import UsageError
 from piton.core.suite import Suite
 from piton.core.verdict import Verdict
 from piton.evaluate.admit import check_trust
@@ -74,11 +75,23 @@ def _progress(console: Console) -> Iterator[Callable[[CaseCheck, int, int], None
 
 
 def _narrowed(suite: Suite, options: CheckOptions) -> Suite:
+    """The suite with the operators and levels asked for. Raises UsageError for a name it lacks, and when no case is left: nothing checked is no pass."""
+    names = [member.operator.name for member in suite.members]
+    for name in options.operators:
+        if name not in names and name not in suite.left_out:
+            raise UsageError(f"suite {suite.name} has no operator {name!r}", expected=f"one of: {', '.join(names)}", action="check --op")
     members = [
         item
         for item in suite.members
         if (not options.operators or item.operator.name in options.operators) and (not options.levels or item.operator.level in options.levels)
     ]
+    if not members and not any(suite.left_out.values()):
+        levels = ", ".join(f"{item.operator.name} is level {item.operator.level}" for item in suite.members if item.operator.name in options.operators)
+        raise UsageError("no operator is left", expected="operators of the levels asked for", found=levels, action="check --op and --level")
+    least = min((case.elements for item in members for case in item.cases), default=0)
+    if options.max_elements is not None and least > options.max_elements:
+        found = str(options.max_elements)
+        raise UsageError("no case is left", expected=f"--max-elements of at least {least}", found=found, action="raise it, or leave it out")
     return suite.model_copy(update={"members": tuple(members)})
 
 

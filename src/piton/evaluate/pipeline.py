@@ -133,9 +133,10 @@ def load(request: EvaluationRequest, target: Target, events: Events = ignore) ->
     selection = select(suite, request)
     if request.hidden is not None:
         require_cases(selection.members)
-        selection = without_names(selection, request.hidden)
     submission = read_submission(Path(request.submission), Path(request.run_dir) / "submission")
-    selection = without_missing(selection, submission, request)
+    selection = without_missing(selection, submission, suite, request)
+    if request.hidden is not None:
+        selection = without_names(selection, request.hidden)
     check_types(selection, target.name, target.hardware)
     return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
 

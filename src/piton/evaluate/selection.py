@@ -55,18 +55,30 @@ def select(suite: Suite, request: EvaluationRequest) -> Selection:
     known = [name for member in members for case in member.cases for name in (case.id, f"{member.operator.name}/{case.id}")]
     _refuse_unknown(request.cases, known, "case", suite.name)
     dropped = _dropped(members, request)
-    remarks = (*_suite_remarks(suite, members), *_remarks(members, [name for name in left_out if not suite.left_out.get(name)], dropped, request))
-    return Selection(members, left_out, dropped=dropped, remarks=remarks)
+    return _with_remarks(Selection(members, left_out, dropped=dropped), suite, request)
 
 
-def without_missing(selection: Selection, submission: Submission, request: EvaluationRequest) -> Selection:
-    """The selection without operators that the submission lacks, unless they were asked for by name or it has none of the suite's: then each case says so."""
+def without_missing(selection: Selection, submission: Submission, suite: Suite, request: EvaluationRequest) -> Selection:
+    """The selection without operators that the submission lacks, unless they were asked for by name or it has none of the suite's: then each case says so.
+
+    Raises UsageError when the filters left no case of the operators that it has.
+    """
     there = {sources.operator for sources in submission.operators}
     kept = tuple(member for member in selection.members if member.operator.name in there)
-    if request.operators or not kept:
-        return selection
     missing = {member.operator.name: member.operator.level for member in selection.members if member not in kept}
-    return replace(selection, members=kept, missing=missing)
+    if request.operators or not kept or not missing:
+        return selection
+    dropped = {key: why for key, why in selection.dropped.items() if key[0] not in missing}
+    if not _cases(kept, dropped):
+        found = ", ".join(member.operator.name for member in kept)
+        raise UsageError("no case is left", expected="cases of operators that the submission has", found=found, action="check --case and --max-elements")
+    return _with_remarks(replace(selection, members=kept, missing=missing, dropped=dropped), suite, request)
+
+
+def _with_remarks(selection: Selection, suite: Suite, request: EvaluationRequest) -> Selection:
+    left_out = [name for name in selection.left_out if not suite.left_out.get(name)]
+    remarks = (*_suite_remarks(suite, selection.members), *_remarks(selection.members, left_out, selection.dropped, request))
+    return replace(selection, remarks=remarks)
 
 
 def _members(suite: Suite, request: EvaluationRequest) -> tuple[SuiteOperator, ...]:

@@ -115,10 +115,10 @@ def _faults_by_block(flat: AnyArray, golden: GoldenOutput, source: AnyArray, rul
 
 
 def _as_blocks(array: AnyArray, shape: tuple[int, ...], axis: int | None, name: str, source_ndim: int | None = None) -> AnyArray:
-    """The array as [outer, along the axis, inner]; a missing axis has length 1."""
-    if axis is None:
-        return array.reshape(1, -1, 1)
+    """The array as [outer, along the axis, inner]; a missing axis has length 1, and a source without axes is one of length 1."""
     ndim = len(shape) if source_ndim is None else source_ndim
+    if axis is None or not ndim:
+        return array.reshape(1, -1, 1)
     place = axis % ndim
     full = shape if len(shape) == ndim else (*shape[:place], 1, *shape[place:])
     if len(full) != ndim:

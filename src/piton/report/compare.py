@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.report import CaseResult, Report
 from piton.report import rows
 
 MOST_CASES = 20
@@ -52,17 +52,20 @@ def compare(reports: Sequence[Report], names: Sequence[str]) -> Comparison:
 
 
 def _scores(reports: Sequence[Report]) -> list[tuple[str, ...]]:
-    found = [{item.operator: item for item in report.operators} for report in reports]
-    operators = list(dict.fromkeys(name for items in found for name in items))
-    lines = [(name, *(_score(items.get(name), found[0].get(name)) for items in found)) for name in operators]
+    found = [_by_operator(report) for report in reports]
+    operators = list(dict.fromkeys(item.operator for report in reports for item in report.operators))
+    lines = [(name, *(_score(scores, found[0], name, number) for number, scores in enumerate(found))) for name in operators]
     totals = [report.total_score for report in reports]
     return [*lines, ("total", *(_changed(total, totals[0], number) for number, total in enumerate(totals)))]
 
 
-def _score(item: OperatorResult | None, first: OperatorResult | None) -> str:
-    if item is None:
-        return rows.NONE
-    return _changed(item.score, first.score if first else None, 0 if item is first else 1)
+def _by_operator(report: Report) -> dict[str, float | None]:
+    """Scores by operator; one that the submission lacks has 0."""
+    return {**dict.fromkeys(report.missing_operators, 0.0), **{item.operator: item.score for item in report.operators}}
+
+
+def _score(scores: dict[str, float | None], first: dict[str, float | None], name: str, number: int) -> str:
+    return _changed(scores[name], first.get(name), number) if name in scores else rows.NONE
 
 
 def _changed(score: float | None, first: float | None, number: int) -> str:

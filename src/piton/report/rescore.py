@@ -67,7 +67,8 @@ def _level_scores(operators: Sequence[OperatorResult], missing: Iterable[int]) -
 
 def _total(scores: Sequence[float | None]) -> float | None:
     known = [score for score in scores if score is not None]
-    return sum(known) if len(known) == len(scores) else None
+    # Beginning with 0.0: a level without operators would have the whole number 0, which is read back as 0.0, of another digest.
+    return sum(known, 0.0) if len(known) == len(scores) else None
 
 
 def _relaxed(case: CaseResult) -> list[Finding]:

@@ -16,11 +16,15 @@ def dynamic_mx_quant(
     `blocksize` neighbours along `axis` share a scale, a power of two; the last block may be shorter. Scales are laid out in pairs: `axis` has
     ceil(blocks / 2) entries and a new last axis two, where an odd last one is followed by 2^-127. scale_alg 0 takes the exponent of the largest magnitude
     less that of the largest element value, scale_alg 1 the smallest power of two that keeps all elements in range. A block with an infinity or NaN has
-    the scale NaN and elements of zero. Raises ValueError for modes that the element type does not have.
+    the scale NaN and elements of zero. Raises ValueError for modes that the element type does not have, IndexError for an axis that x does not have.
     """
     is_fp4 = dst_type == "float4_e2m1"
+    if round_mode not in ("rint", "floor", "round") or scale_alg not in (0, 1):
+        raise ValueError(f"round_mode is {round_mode!r}, scale_alg {scale_alg}: expected rint, floor or round, and 0 or 1")
     if (round_mode != "rint" and not is_fp4) or (scale_alg != 0 and is_fp4):
         raise ValueError("round_mode other than rint is for float4_e2m1 only, scale_alg 1 for the others")
+    if not -x.ndim <= axis < x.ndim:
+        raise IndexError(f"x has {x.ndim} axes, and none of number {axis}")
     axis %= x.ndim
     elements = x.to(torch.float64 if x.dtype is torch.float64 else torch.float32, copy=True, memory_format=torch.contiguous_format)
     lines = elements.view(x.shape[:axis].numel(), x.shape[axis], x.shape[axis + 1 :].numel())
@@ -71,7 +75,7 @@ def _pairs(scales: torch.Tensor, shape: torch.Size, axis: int) -> torch.Tensor:
     if scales.shape[1] % 2:
         scales = torch.cat([scales, scales.new_full((scales.shape[0], 1, scales.shape[2]), 2.0**-127)], 1)
     pairs = scales.view(scales.shape[0], -1, 2, scales.shape[2]).movedim(2, -1)
-    return pairs.reshape(*shape[:axis], pairs.shape[1], *shape[axis + 1 :], 2)
+    return pairs.reshape(*shape[:axis], pairs.shape[1], *shape[axis + 1 :], 2).contiguous()
 
 
 def get_input(x: torch.Tensor, axis: int = -1, blocksize: int = 32) -> torch.Tensor:

@@ -20,8 +20,8 @@ def grouped_matmul(
     in float32 for half types and rounded once. Temporaries: one matrix and the rows of one group. Raises ValueError for groups that do not fill x.
     """
     ends = list(group_list)
-    starts = [0, *ends[:-1]]
-    if len(ends) != weight.shape[0] or ends[-1] != x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
+    starts = [0, *ends][: len(ends)]
+    if len(ends) != weight.shape[0] or max(ends, default=0) != x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
         raise ValueError(f"group_list {ends} does not split {x.shape[0]} rows into {weight.shape[0]} groups")
     matrices = weight.transpose(1, 2) if transpose_weight else weight
     y = torch.empty(x.shape[0], matrices.shape[2], dtype=x.dtype)

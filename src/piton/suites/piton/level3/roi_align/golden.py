@@ -40,7 +40,7 @@ class _Samples:
 
     def __init__(self, start: torch.Tensor, end: torch.Tensor, bins: int, size: int, ratio: int, aligned: bool) -> None:
         length = end - start if aligned else (end - start).clamp(min=1)
-        self.per_bin = ratio if ratio > 0 else math.ceil(length / bins)
+        self.per_bin = ratio if ratio > 0 else max(0, math.ceil(length / bins))
         self._bins = bins
         offsets = (torch.arange(self.per_bin, dtype=start.dtype) + 0.5) * (length / bins / max(self.per_bin, 1))
         position = (start + torch.arange(bins, dtype=start.dtype)[:, None] * (length / bins) + offsets).reshape(-1)

@@ -23,8 +23,8 @@ def grouped_matmul_swiglu_quant(
     odd N, and for groups that do not fit x.
     """
     ends = list(group_list)
-    starts = [0, *ends[:-1]]
-    if len(ends) != weight.shape[0] or ends[-1] > x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
+    starts = [0, *ends][: len(ends)]
+    if len(ends) != weight.shape[0] or max(ends, default=0) > x.shape[0] or any(start > end for start, end in zip(starts, ends, strict=True)):
         raise ValueError(f"group_list {ends} does not split {x.shape[0]} rows into {weight.shape[0]} groups")
     if weight.shape[2] % 2:
         raise ValueError(f"the last axis of weight has {weight.shape[2]} columns, which have no two halves")
