@@ -144,3 +144,9 @@ def test_marks_have_to_be_the_same_numbers() -> None:
     assert cause([[4, 1], [4, 4]], golden, marked) is Cause.INDEX_MISMATCH
     with pytest.raises(EvaluatorError, match="leave the source"):
         cause(golden, golden, dataclasses.replace(marked, has_marks=False))
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinities_are_within_a_tolerance_of_themselves_only() -> None:
+    rule, source = IndexRule(axis=0, tolerance=1e-4), np.array([np.inf, np.inf, -np.inf, 1.0])
+    assert [cause([got], [0], rule, source) for got in range(4)] == [Cause.NONE, Cause.NONE, Cause.INDEX_MISMATCH, Cause.INDEX_MISMATCH]

@@ -162,5 +162,6 @@ def _count_wrong(values: AnyArray, got: AnyArray, expected: AnyArray, inside: ND
     # NaN is the value that differs from itself.
     is_same = (found == wanted) | ((found != found) & (wanted != wanted))
     if rule.tolerance:
-        is_same |= np.abs(found.astype(np.float64) - wanted.astype(np.float64)) <= rule.tolerance
+        with np.errstate(invalid="ignore"):  # infinity less infinity is NaN, which is within no tolerance; equal ones are the same already
+            is_same |= np.abs(found.astype(np.float64) - wanted.astype(np.float64)) <= rule.tolerance
     return int(np.count_nonzero(inside & ~is_same))
