@@ -9,7 +9,8 @@ import pytest
 
 from piton.catalog.case_table import cases_csv
 from piton.catalog.cases import read_case_table
-from piton.catalog.rules import CaseRules, InvariantForm, read_rules
+from piton.catalog.rule_forms import InvariantForm
+from piton.catalog.rules import CaseRules, read_rules
 from piton.core.case import Case
 from piton.core.dtype import DType
 from piton.core.errors import FormatError

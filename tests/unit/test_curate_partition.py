@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from piton.catalog.expression import ExpressionError
-from piton.catalog.rules import PartitionRule, read_rules
+from piton.catalog.rule_forms import PartitionRule
+from piton.catalog.rules import read_rules
 from piton.core.case import Case
 from piton.core.dtype import DType
 from piton.core.errors import FormatError

@@ -9,7 +9,8 @@ import pytest
 
 from piton.catalog.expression import ExpressionError
 from piton.catalog.proto import read_proto
-from piton.catalog.rules import SLICE_LISTS, SLICE_MASKS, CaseRules, read_rules
+from piton.catalog.rule_forms import SLICE_LISTS, SLICE_MASKS
+from piton.catalog.rules import CaseRules, read_rules
 from piton.core.case import Case
 from piton.core.dtype import DType
 from piton.core.errors import FormatError

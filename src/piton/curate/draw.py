@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from piton.catalog.expression import ExpressionError, Number, Value, parse_expression
-from piton.catalog.rules import BATCH, HIGH_OF, LOW_OF, SIZE_OF, AttributeRule, CaseRules, Layout
+from piton.catalog.rule_forms import BATCH, HIGH_OF, LOW_OF, SIZE_OF, AttributeRule
+from piton.catalog.rules import CaseRules, Layout
 from piton.catalog.values import to_attr_value
 from piton.core.case import Case, CaseInput, SizeClass, size_class
 from piton.core.dtype import DType

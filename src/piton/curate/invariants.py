@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from piton.catalog.expression import ExpressionError, Value, parse_expression
-from piton.catalog.rules import InvariantForm
+from piton.catalog.rule_forms import InvariantForm
 from piton.core.case import Case
 from piton.numerics.dtypes import AnyArray
 from piton.numerics.inputs import Inputs

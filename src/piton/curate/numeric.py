@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from piton.catalog.expression import Number
-from piton.catalog.rules import BATCH, CaseRules
+from piton.catalog.rule_forms import BATCH
+from piton.catalog.rules import CaseRules
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError

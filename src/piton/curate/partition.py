@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 
 from piton.catalog.expression import ExpressionError, Number, parse_expression
-from piton.catalog.rules import PartitionRule
+from piton.catalog.rule_forms import PartitionRule
 from piton.curate.stream import Stream
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from piton.catalog.expression import Expression, Number, parse_expression
-from piton.catalog.rules import BATCH, AxisRule, CaseRules, Layout
+from piton.catalog.rule_forms import BATCH, AxisRule
+from piton.catalog.rules import CaseRules, Layout
 from piton.core.dtype import DType
 from piton.curate.aspects import ALIGNMENT_BYTES, near_prime
 from piton.curate.stream import Stream

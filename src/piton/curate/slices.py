@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from piton.catalog.expression import ExpressionError
-from piton.catalog.rules import SLICE_LISTS, SLICE_MASKS
+from piton.catalog.rule_forms import SLICE_LISTS, SLICE_MASKS
 from piton.core.operator import AttrValue
 from piton.curate.stream import Stream
 
