@@ -119,7 +119,6 @@ def _is_near_threshold(sizes: list[tuple[int, int]], unit: float, iou_threshold:
 def _distinct_scores(count: int, generator: torch.Generator) -> torch.Tensor:
     """Different float32 numbers in [2^-6, 1) in random order; raises ValueError for more than there are."""
     first, last = 0x3C800000, 0x3F800000
-    step = (last - first) // max(count, 1)
-    if not step:
+    if count > last - first:
         raise ValueError(f"no {count} different scores between 2^-6 and 1")
-    return (torch.randperm(count, generator=generator) * step + first).to(torch.int32).view(torch.float32)
+    return (torch.randperm(count, generator=generator) * (last - first) // max(count, 1) + first).to(torch.int32).view(torch.float32)
