@@ -12,8 +12,8 @@ _SIZES = ((24, 24), (31, 19), (19, 29))
 """Width and height of drawn boxes, in steps of their lattice; the heights give way until no IoU is near the threshold."""
 _MARGIN = 2e-5
 """Distance of every IoU of drawn boxes from the threshold: some twenty times what float32 rounding moves it."""
-_MOST_KEPT = 200
-_MOST_COMPARED = 600_000_000
+_MOST_KEPT = 600
+_MOST_COMPARED = 2_000_000_000
 """Kept boxes that an input is built for, and kept boxes times boxes: the work grows with that product."""
 
 
