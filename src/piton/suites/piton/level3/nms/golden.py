@@ -8,12 +8,15 @@ _HEAD = 32
 """Boxes of the highest scores that are looked at together; what they suppress is gone before the next ones are."""
 _BLOCK = 1 << 12
 """Boxes that are compared with those kept at a time."""
-_SIZES = ((24, 24), (31, 19), (19, 29))
-"""Width and height of drawn boxes, in steps of their lattice; the heights give way until no IoU is near the threshold."""
+_SIZES = ((17, 24), (31, 18), (19, 30))
+"""Width and height of drawn boxes, in steps of their lattice; heights and then the later sizes give way until no IoU is near the threshold.
+
+Heights differ by multiples of 6 and no width is one of 2 or 3: else a shift by a half or a third would be whole in some box whatever the heights are.
+"""
 _MARGIN = 2e-5
 """Distance of every IoU of drawn boxes from the threshold: some twenty times what float32 rounding moves it."""
-_MOST_KEPT = 600
-_MOST_COMPARED = 2_000_000_000
+_MOST_KEPT = 200
+_MOST_COMPARED = 600_000_000
 """Kept boxes that an input is built for, and kept boxes times boxes: the work grows with that product."""
 
 
@@ -84,18 +87,27 @@ def _lattice_boxes(given: torch.Tensor, iou_threshold: float, generator: torch.G
     """As many boxes as `given` has, over the same range, at lattice points chosen at random; a wider lattice keeps more boxes."""
     low, high = float(given.min()), float(given.max())
     count = len(given)
-    points, unit, sizes = 0, 0.0, list(_SIZES)
-    for stretch in range(64):
-        sizes = [(width, height + stretch) for width, height in _SIZES]
-        near = _crowd(sizes[0], iou_threshold)
-        # A random filling keeps about 2.3 boxes per crowded neighbourhood and size.
-        points = max(8, int((min(_MOST_KEPT, _MOST_COMPARED / count) * near / 7) ** 0.5))
-        unit = (high - low) / (points + max(max(size) for size in sizes))
-        if not _is_near_threshold(sizes, unit, iou_threshold):
-            break
+    sizes, points, unit = _lattice(count, high - low, iou_threshold)
     size = torch.tensor(sizes, dtype=torch.float64)[torch.randint(len(sizes), (count,), generator=generator)]
     corner = torch.randint(points + 1, (count, 2), generator=generator)
     return (torch.cat([corner, corner + size], dim=1) * unit + low).clamp(low, high).to(given.dtype)
+
+
+def _lattice(count: int, span: float, iou_threshold: float) -> tuple[list[tuple[int, int]], int, float]:
+    """Sizes of `count` boxes, and points and step of a lattice over `span`, so that no two boxes have an IoU within the margin of the threshold.
+
+    Where there are none: those tried last.
+    """
+    sizes, points, unit = [_SIZES[0]], 0, 0.0
+    for kinds, stretch in ((kinds, stretch) for kinds in range(len(_SIZES), 0, -1) for stretch in range(64)):
+        sizes = [(width, height + stretch) for width, height in _SIZES[:kinds]]
+        near = _crowd(sizes[0], iou_threshold)
+        # A random filling keeps about 2.3 boxes per crowded neighbourhood and size.
+        points = max(8, int((min(_MOST_KEPT, _MOST_COMPARED / count) * near / 7) ** 0.5))
+        unit = span / (points + max(max(size) for size in sizes))
+        if not _is_near_threshold(sizes, unit, iou_threshold):
+            break
+    return sizes, points, unit
 
 
 def _crowd(size: tuple[int, int], iou_threshold: float) -> int:
