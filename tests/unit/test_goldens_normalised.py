@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
+from golden_modules import golden_module
 from numpy.typing import NDArray
-
-from piton.catalog import load_suite
 
 INF, NAN = math.inf, math.nan
 Array = NDArray[np.float64]
 
-
-def module(name: str) -> ModuleType:
-    member = load_suite().member(name)
-    assert member is not None
-    spec = importlib.util.spec_from_file_location(f"golden_{name}", member.operator.golden_path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
-GROUP_NORM, CROSS_ENTROPY, ROTARY = (module(name) for name in ("group_norm", "cross_entropy_loss", "apply_rotary_pos_emb"))
-SINKHORN, ENGRAM = module("mhc_sinkhorn"), module("engram_gate_fusion")
+GROUP_NORM, CROSS_ENTROPY, ROTARY = (golden_module(name) for name in ("group_norm", "cross_entropy_loss", "apply_rotary_pos_emb"))
+SINKHORN, ENGRAM = golden_module("mhc_sinkhorn"), golden_module("engram_gate_fusion")
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
