@@ -11,7 +11,6 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from piton.catalog import load_suite
@@ -19,7 +18,7 @@ from piton.catalog.case_table import cases_csv
 from piton.catalog.cases import read_case_table
 from piton.catalog.suite import load_operator
 from piton.cli.evaluation import cache_dir
-from piton.cli.printing import print_json, safe
+from piton.cli.printing import RUNNING, goldens_bar, print_json, safe
 from piton.core.canonical import canonical_json
 from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
@@ -163,10 +162,8 @@ def _check_numbers(options: LintOptions, suite: Suite, subjects: Sequence[Subjec
 
 @contextmanager
 def _progress(console: Console) -> Iterator[Told]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("running goldens", total=None)
-        yield lambda name, done, total: progress.update(bar, description=name or "running goldens", completed=done, total=total)
+    with goldens_bar(console) as advance:
+        yield lambda name, done, total: advance(name or RUNNING, done, total)
 
 
 def _with_numbers(result: LintResult, subjects: Sequence[Subject], numbers: NumericResult) -> LintResult:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.text import Text
@@ -17,6 +18,7 @@ from piton.core.visible import visible
 from piton.report.terminal import WIDTH
 
 NONE = "–"
+RUNNING = "running goldens"
 _STEP = 1000
 _PREFIXES = ("", "k", "M", "G", "T", "P")
 
@@ -68,3 +70,14 @@ def attributes_text(attributes: dict[str, AttrValue]) -> str:
 
 def _value(value: AttrValue) -> str:
     return f"[{', '.join(map(_value, value))}]" if isinstance(value, tuple) else f"{value}"
+
+
+@contextmanager
+def goldens_bar(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on a terminal; what it yields takes what is under way, the number of finished cases, and of all."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        bar = progress.add_task(RUNNING, total=None)
+        yield lambda name, done, total: progress.update(bar, description=name, completed=done, total=total)

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from piton.cli.evaluation import cache_dir
-from piton.cli.printing import amount, open_console, print_json, safe
+from piton.cli.printing import amount, goldens_bar, open_console, print_json, safe
 from piton.cli.suites import SuiteOptions
 from piton.core.errors import UsageError
 from piton.core.suite import Suite
@@ -62,12 +61,10 @@ def check_suite(options: CheckOptions) -> int:
 @contextmanager
 def _progress(console: Console) -> Iterator[Callable[[CaseCheck, int, int], None]]:
     """A bar on a terminal; elsewhere a line per case that was run."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("running goldens", total=None)
+    with goldens_bar(console) as advance:
 
         def told(check: CaseCheck, done: int, total: int) -> None:
-            progress.update(bar, description=f"{check.operator}/{check.case}", completed=done, total=total)
+            advance(f"{check.operator}/{check.case}", done, total)
             if not check.is_kept and (not console.is_terminal or not check.is_usable):
                 console.print(safe(_line(check), "dim"), soft_wrap=True)
 
