@@ -118,7 +118,7 @@ def test_bfloat16_gelu_is_limited_by_the_vector_unit() -> None:
 
 
 def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
-    choices = {work.choice: dict(work.vector_lanes) for work in exp_silicon(exp_case(1000, DType.FLOAT16))}
+    choices = {work.choice: dict(work.vector_lanes) for work in exp_silicon(exp_case(1000, DType.FLOAT16), CHIP)}
     assert choices == {"half arithmetic": {DType.FLOAT16: 1000.0}, "float32 arithmetic": {DType.FLOAT32: 3000.0}}
     anchor = t_hw(operator("exp"), exp_case(10**8, DType.FLOAT16), CHIP)
     assert anchor is not None
@@ -139,7 +139,7 @@ def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
     ],
 )
 def test_silicon_exp_folds_its_constants(attributes: dict[str, float], instructions: int) -> None:
-    (work,) = exp_silicon(exp_case(100, DType.FLOAT32, **attributes))
+    (work,) = exp_silicon(exp_case(100, DType.FLOAT32, **attributes), CHIP)
     assert dict(work.vector_lanes) == {DType.FLOAT32: 100.0 * instructions}
 
 
@@ -157,20 +157,20 @@ def test_the_silicon_count_is_never_above_the_convention_count() -> None:
 
 
 def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
-    (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}))
-    (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}))
+    (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}), CHIP)
+    (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
     assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
 
 
 @pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (5.0, 3.0)), (DType.BFLOAT16, (7.0, 5.0))])
 def test_normalisations_take_five_and_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
-    (softmax,) = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}))
-    (rms_norm,) = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}))
+    (softmax,) = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
+    (rms_norm,) = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
     assert (softmax.vector_lanes[DType.FLOAT32], rms_norm.vector_lanes[DType.FLOAT32]) == (300 * lanes[0], 300 * lanes[1])
 
 
 def test_rms_norm_reads_gamma_once_and_writes_as_much_as_x() -> None:
-    (work,) = rms_norm_convention(case_of("rms_norm", (50, 100), DType.FLOAT16, {"epsilon": 1e-6}))
+    work = rms_norm_convention(case_of("rms_norm", (50, 100), DType.FLOAT16, {"epsilon": 1e-6}), "910b2")
     assert (work.read_bytes, work.write_bytes) == (2 * (5000 + 100), 2 * 5000)
 
 

@@ -10,23 +10,26 @@ from __future__ import annotations
 
 import math
 
+from piton.anchors.formula import Formula
+from piton.anchors.operands import number
 from piton.anchors.work import Work
 from piton.core.case import Case
 from piton.core.dtype import DType
+from piton.core.hardware import Edition, Hardware
 
 _CASTS = 2
 """bfloat16 has no vector arithmetic on dav-2201: one conversion to float32 before and one back after."""
 
 
-def exp_convention(case: Case) -> tuple[Work, ...]:
+def exp_convention(case: Case, _edition: Edition) -> Work:
     """Published anchors: k = 2 + 2 [16-bit] + [scale != 1] + [shift != 0] + [base > 0] float32 lane instructions per element."""
     x = case.inputs[0]
-    base, scale, shift = (_number(case, name) for name in ("base", "scale", "shift"))
+    base, scale, shift = (number(case, name) for name in ("base", "scale", "shift"))
     per_element = 2 + 2 * (x.dtype.bits == 16) + (scale != 1) + (shift != 0) + (base > 0)
-    return (_streaming(case, "published count", DType.FLOAT32, per_element),)
+    return _streaming(case, "published count", DType.FLOAT32, per_element)
 
 
-def exp_silicon(case: Case) -> tuple[Work, ...]:
+def exp_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Shortest known: Exp, plus Muls when scale * ln(base) != 1 and Adds when shift * ln(base) != 0 (the constants fold on the host).
 
     float16 may stay in 128-lane half arithmetic; float32 has 64 lanes; bfloat16 goes through float32.
@@ -37,19 +40,19 @@ def exp_silicon(case: Case) -> tuple[Work, ...]:
 
 def _exp_constants(case: Case) -> tuple[float, float]:
     """(scale, shift) times ln(base)."""
-    base, scale, shift = (_number(case, name) for name in ("base", "scale", "shift"))
+    base, scale, shift = (number(case, name) for name in ("base", "scale", "shift"))
     log_base = math.log(base) if base > 0 else 1.0
     return scale * log_base, shift * log_base
 
 
-def gelu_convention(case: Case) -> tuple[Work, ...]:
+def gelu_convention(case: Case, _edition: Edition) -> Work:
     """Published anchors: 8 lane instructions per element for "none" and 12 for "tanh" in bfloat16, 2 less in the other dtypes, at the dtype's own rate."""
     dtype = case.inputs[0].dtype
     per_element = 8 if case.attributes["approximate"] == "none" else 12
-    return (_streaming(case, "published count", dtype, per_element if dtype is DType.BFLOAT16 else per_element - 2),)
+    return _streaming(case, "published count", dtype, per_element if dtype is DType.BFLOAT16 else per_element - 2)
 
 
-def gelu_silicon(case: Case) -> tuple[Work, ...]:
+def gelu_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Shortest known, for both forms: 6 instructions.
 
     x * sigmoid(x (a + b x^2)) is the tanh form exactly: t = x * x; t = b t + a (FusedMulAdd on constant tiles); t = t * x; t = Exp(t); t = t + 1; y = x / t.
@@ -74,8 +77,7 @@ def _streaming(case: Case, choice: str, lanes: DType, per_element: int) -> Work:
     return Work(choice=choice, read_bytes=x.nbytes, write_bytes=x.nbytes, vector_lanes={lanes: float(x.elements * per_element)})
 
 
-def _number(case: Case, name: str) -> float:
-    """Attribute `name` as a float; suites give a value for every attribute (catalog.cases)."""
-    value = case.attributes[name]
-    assert isinstance(value, (int, float)), f"{name} of {case.operator} {case.id} is a number by its schema"
-    return float(value)
+FORMULAS = {
+    "exp": Formula(frozenset({"base", "scale", "shift"}), exp_convention, exp_silicon),
+    "gelu": Formula(frozenset({"approximate"}), gelu_convention, gelu_silicon),
+}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors.elementwise import exp_convention, exp_silicon, gelu_convention, gelu_silicon
-from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_convention, softmax_silicon
+from piton.anchors import elementwise, normalization
+from piton.anchors.formula import Formula
 from piton.anchors.work import Work, unit_times_us
 from piton.core.case import Case
 from piton.core.hardware import Hardware, Peaks
@@ -16,20 +16,12 @@ from piton.core.operator import Operator
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
 
-_FORMULAS = {
-    "exp": {"convention": exp_convention, "silicon": exp_silicon},
-    "gelu": {"convention": gelu_convention, "silicon": gelu_silicon},
-    "rms_norm": {"convention": rms_norm_convention, "silicon": rms_norm_silicon},
-    "softmax": {"convention": softmax_convention, "silicon": softmax_silicon},
-}
-
-_ATTRIBUTES = {"exp": {"base", "scale", "shift"}, "gelu": {"approximate"}, "rms_norm": {"epsilon"}, "softmax": {"dim"}}
-"""The operator's attributes; an operator of another suite may share the name and not the meaning."""
+_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
 
 
 def has_formula(operator: Operator) -> bool:
     """True when T_HW of this operator can be computed: it has our name and our attributes."""
-    return operator.name in _FORMULAS and _ATTRIBUTES[operator.name] == {attribute.name for attribute in operator.attributes}
+    return operator.name in _FORMULAS and _FORMULAS[operator.name].attributes == {attribute.name for attribute in operator.attributes}
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
@@ -74,8 +66,11 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
     """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one."""
     if not has_formula(operator):
         return ()
-    peaks = hardware.silicon if block == "silicon" else hardware.convention
-    return tuple(Candidate(work, _times(work, peaks)) for work in _FORMULAS[operator.name][block](case))
+    formula = _FORMULAS[operator.name]
+    if block == "convention":
+        work = formula.convention(case, hardware.edition)
+        return (Candidate(work, _times(work, hardware.convention)),)
+    return tuple(Candidate(work, _times(work, hardware.silicon)) for work in formula.silicon(case, hardware))
 
 
 def _times(work: Work, peaks: Peaks) -> dict[str, float]:

@@ -8,30 +8,32 @@ count it. Both kinds of counts are explained in `elementwise`.
 
 from __future__ import annotations
 
+from piton.anchors.formula import Formula
 from piton.anchors.work import Work
 from piton.core.case import Case
 from piton.core.dtype import DType
+from piton.core.hardware import Edition, Hardware
 
 _CASTS = 2
 """16-bit elements that are computed in float32: one conversion before and one after."""
 
 
-def softmax_convention(case: Case) -> tuple[Work, ...]:
+def softmax_convention(case: Case, _edition: Edition) -> Work:
     """Published anchors: 7 float32 lane instructions per element, 9 for the 16-bit types."""
-    return (_streaming(case, "published count", DType.FLOAT32, 9 if _is_16_bit(case) else 7),)
+    return _streaming(case, "published count", DType.FLOAT32, 9 if _is_16_bit(case) else 7)
 
 
-def softmax_silicon(case: Case) -> tuple[Work, ...]:
+def softmax_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Shortest known: Max into the running maximum, Sub of the maximum, Exp, Add into the running sum, Mul by the sum's reciprocal."""
     return _dtype_choices(case, 5)
 
 
-def rms_norm_convention(case: Case) -> tuple[Work, ...]:
+def rms_norm_convention(case: Case, _edition: Edition) -> Work:
     """Published anchors: 3 float32 lane instructions per element, 5 for the 16-bit types, and 4 per row."""
-    return (_streaming(case, "published count", DType.FLOAT32, (5 if _is_16_bit(case) else 3) + 4 / case.inputs[0].shape[-1]),)
+    return _streaming(case, "published count", DType.FLOAT32, (5 if _is_16_bit(case) else 3) + 4 / case.inputs[0].shape[-1])
 
 
-def rms_norm_silicon(case: Case) -> tuple[Work, ...]:
+def rms_norm_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Shortest known: MulAddDst of x with itself into the running sum, Mul by the row's factor, Mul by gamma."""
     return _dtype_choices(case, 3)
 
@@ -54,3 +56,9 @@ def _streaming(case: Case, choice: str, lanes: DType, per_element: float) -> Wor
     x = case.inputs[0]
     read = sum(item.nbytes for item in case.inputs)
     return Work(choice=choice, read_bytes=read, write_bytes=x.nbytes, vector_lanes={lanes: x.elements * per_element})
+
+
+FORMULAS = {
+    "rms_norm": Formula(frozenset({"epsilon"}), rms_norm_convention, rms_norm_silicon),
+    "softmax": Formula(frozenset({"dim"}), softmax_convention, softmax_silicon),
+}

@@ -10,6 +10,9 @@ from piton.core.canonical import digest
 from piton.core.dtype import DType
 from piton.core.operator import Frozen
 
+Edition = Literal["910b2", "950pr"]
+"""Which published anchors a convention follows: the benchmark counts the work of some operators in another way for each."""
+
 
 class Figure(Frozen):
     """One number with its origin."""
@@ -58,6 +61,8 @@ class Hardware(Frozen):
     cores_aiv: int
     memory_bytes: dict[str, Figure]
     """Capacity by on-chip memory: ub, l1, l0a, l0b, l0c, bt."""
+    edition: Edition = "910b2"
+    """Whose counts go with `convention`."""
     convention: Peaks
     silicon: Peaks
     absent_types: tuple[DType, ...] = ()
