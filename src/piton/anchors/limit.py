@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, normalization
+from piton.anchors import combining, data_movement, elementwise, normalization, reduction
 from piton.anchors.formula import Formula
 from piton.anchors.work import Work, unit_times_us
 from piton.core.case import Case
@@ -16,7 +16,13 @@ from piton.core.operator import Operator
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
 
-_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
+_FORMULAS: dict[str, Formula] = {
+    **combining.FORMULAS,
+    **data_movement.FORMULAS,
+    **elementwise.FORMULAS,
+    **normalization.FORMULAS,
+    **reduction.FORMULAS,
+}
 
 
 def has_formula(operator: Operator) -> bool:
