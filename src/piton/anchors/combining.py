@@ -1,18 +1,18 @@
 """Work formulas of elementwise operators of several tensors: sums with quotients, masks, maxima, divisors, an optimiser's step, rotations.
 
 Bytes: every element of every tensor is read once in its own shape (what is broadcast is read once and repeated on the chip), every result is written once. NaN
-has to propagate, and so a factor of 0 makes no read superfluous. Both kinds of counts are explained in `elementwise`, choices of arithmetic in `arithmetic`.
+has to propagate, and so a factor of 0 makes no read superfluous. Both kinds of counts are explained in `elementwise`, choices of arithmetic in `choices`.
 """
 
 from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import Demand, arithmetic_choices, lane_types
+from piton.anchors.choices import Demand, arithmetic_choices, ways
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, operands
 from piton.anchors.work import Work
-from piton.core.case import Case
+from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.hardware import Edition, Hardware
 
@@ -21,7 +21,10 @@ _GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
 
 
 def foreach_addcdiv_scalar_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: 6 float32 lane instructions per element of a list, whatever the dtype."""
+    """Published anchors: 6 float32 lane instructions per element of a list, whatever the dtype.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     results = sum(item.elements for item in operands(case, "x1"))
     return Work("published count", input_bytes(case), input_bytes(case, "x1"), vector_lanes={DType.FLOAT32: 6.0 * results})
 
@@ -34,7 +37,10 @@ def foreach_addcdiv_scalar_silicon(case: Case, chip: Hardware) -> tuple[Work, ..
 
 
 def masked_scale_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: 5 float32 lane instructions per element, whatever the dtypes of x and mask."""
+    """Published anchors: 5 float32 lane instructions per element, whatever the dtypes of x and mask.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     x = operand(case, "x")
     return Work("published count", input_bytes(case), x.nbytes, vector_lanes={DType.FLOAT32: 5.0 * x.elements})
 
@@ -42,24 +48,26 @@ def masked_scale_convention(case: Case, _edition: Edition) -> Work:
 def masked_scale_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     """x and mask are read, each in its own type. Shortest known: Mul, and Muls when scale != 1.
 
-    Conversions by choice of arithmetic: x on its way in and out, mask on its way in, where their types are others. (From bytes to float32 there are two on the
-    chip, by way of half; counted as one.)
+    A mask is converted where the arithmetic is of another type. From bytes to float32 dav-2201 converts twice, by way of half: counted as one.
     """
     x, mask = operand(case, "x"), operand(case, "mask")
     products = 1 + (number(case, "scale") != 1)
     return tuple(
-        Work(
-            choice,
-            x.nbytes + mask.nbytes,
-            x.nbytes,
-            vector_lanes={lanes: float(x.elements * (products + 2 * (lanes is not x.dtype) + (lanes is not mask.dtype)))},
-        )
-        for choice, lanes in lane_types(x.dtype, chip)
+        Work(way.name, x.nbytes + mask.nbytes, x.nbytes, vector_lanes={way.lanes: float(x.elements * (products + _conversions(x, mask, way.lanes)))})
+        for way in ways(x.dtype, chip)
     )
 
 
+def _conversions(x: CaseInput, mask: CaseInput, lanes: DType) -> int:
+    """Conversions per element: x on its way in and out, mask on its way in, where their types are others than that of the arithmetic."""
+    return 2 * (lanes is not x.dtype) + (lanes is not mask.dtype)
+
+
 def maximum_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: one lane instruction per element of the result, in float32 for bfloat16 and else in the dtype itself."""
+    """Published anchors: one lane instruction per element of the result, in float32 for bfloat16 and else in the dtype itself.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     dtype = case.inputs[0].dtype
     lanes = DType.FLOAT32 if dtype is DType.BFLOAT16 else dtype
     results = _broadcast_elements(case)
@@ -101,7 +109,10 @@ def gcd_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
 
 
 def apply_adam_w_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: four tensors read, three written (var, m and v are updated in place there), 18 float32 lane instructions per element."""
+    """Published anchors: four tensors read, three written (var, m and v are updated in place there), 18 float32 lane instructions per element.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     var = operand(case, "var")
     return Work("published count", input_bytes(case), 3 * var.nbytes, vector_lanes={DType.FLOAT32: 18.0 * var.elements})
 
@@ -119,7 +130,10 @@ def apply_adam_w_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
 
 
 def apply_rotary_pos_emb_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: 4 float32 lane instructions per element of query and key, whatever the dtype."""
+    """Published anchors: 4 float32 lane instructions per element of query and key, whatever the dtype.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     query = operand(case, "query")
     return Work("published count", input_bytes(case), 2 * query.nbytes, vector_lanes={DType.FLOAT32: 8.0 * query.elements})
 

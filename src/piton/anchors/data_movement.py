@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import Demand, arithmetic_choices
+from piton.anchors.choices import Demand, arithmetic_choices
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, whole_numbers
 from piton.anchors.slices import SliceEntries, handed_over_bytes, positions
@@ -64,8 +64,8 @@ def scatter_convention(case: Case, _edition: Edition) -> Work:
 def scatter_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     """Indices are read whole, with one update for each; of data what is not overwritten, or all of it under a reduction. y is written once.
 
-    Without a reduction no index occurs twice on a line, so that each takes an element of data away. Products take one Mul per update; stores can do sums, minima
-    and maxima by themselves (atomic addition and the like).
+    Without a reduction no index occurs twice on a line, so that each takes an element of data away. Products take one Mul per update; stores can do sums,
+    minima and maxima by themselves (atomic addition and the like).
     """
     data, indices = operand(case, "data"), operand(case, "indices")
     reduction = case.attributes["reduce"]

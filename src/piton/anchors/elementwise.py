@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import Demand, arithmetic_choices
+from piton.anchors.choices import Demand, arithmetic_choices
 from piton.anchors.formula import Formula
 from piton.anchors.operands import number, operand, text
 from piton.anchors.work import Work
@@ -81,7 +81,10 @@ def mish_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
 
 
 def swi_glu_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: 6 lane instructions per element of the input, both halves of it, in float32 for bfloat16 and else in the dtype itself."""
+    """Published anchors: 6 lane instructions per element of the input, both halves of it, in float32 for bfloat16 and else in the dtype itself.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     x = operand(case, "input")
     lanes = DType.FLOAT32 if x.dtype is DType.BFLOAT16 else x.dtype
     return Work("published count", x.nbytes, x.nbytes // 2, vector_lanes={lanes: 6.0 * x.elements})

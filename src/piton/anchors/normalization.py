@@ -3,14 +3,15 @@
 Bytes: every element of x is read once and every result written once, parameters are read once. That asks for lines that stay on the chip between the statistic
 and the results, in the cores' own memories or in L2; `silicon` reads twice what the chip can't hold of a longer line.
 Instructions per element: see each formula. What is done once per line (a root, a division) is left out of `silicon` and counted where the published anchors
-count it. Both kinds of counts are explained in `elementwise`, the choices of arithmetic in `arithmetic`.
+count it. Both kinds of counts are explained in `elementwise`, the choices of arithmetic in `choices`.
 """
 
 from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import Demand, arithmetic_choices, converts_bfloat16
+from piton.anchors.arithmetic import exp_after_subtraction
+from piton.anchors.choices import Demand, arithmetic_choices, has_bfloat16
 from piton.anchors.formula import Formula
 from piton.anchors.on_chip import read_again_bytes
 from piton.anchors.operands import input_bytes, number, operand
@@ -30,7 +31,7 @@ def softmax_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
 
     4 on chips with an exponential of a difference (dav-3510).
     """
-    return _streaming(case, chip, case.inputs[0].shape[int(number(case, "dim"))], 5 if converts_bfloat16(chip) else 4)
+    return _streaming(case, chip, case.inputs[0].shape[int(number(case, "dim"))], 3 + exp_after_subtraction(chip))
 
 
 def rms_norm_convention(case: Case, _edition: Edition) -> Work:
@@ -75,7 +76,7 @@ def dynamic_quant_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     x = operand(case, "x")
     again = read_again_bytes(chip, x.dtype.bytes_of(x.shape[-1]), _rows(case))
     demand = Demand(x.nbytes + again, x.elements + 4 * _rows(case), instructions=3 * x.elements, conversions=2 * x.elements)
-    if x.dtype is DType.BFLOAT16 and converts_bfloat16(chip):
+    if x.dtype is DType.BFLOAT16 and not has_bfloat16(chip):
         lanes = {DType.INT16: 2.0 * x.elements, DType.FLOAT32: 2.0 * x.elements, DType.FLOAT16: 1.0 * x.elements}
         return (Work("magnitudes as integers, quotients in half", demand.read_bytes, demand.write_bytes, vector_lanes=lanes),)
     return arithmetic_choices(x.dtype, chip, demand)

@@ -1,14 +1,15 @@
 """Work formulas of operators that put many elements into few, or into running results: norms, indices of maxima, losses, running minima, sums by segment.
 
 Bytes: every element that the result depends on is read once. Instructions per element are those of getting it into a running result; bringing the lanes' and
-cores' partial results together is not counted. Both kinds of counts are explained in `elementwise`, the choices of arithmetic in `arithmetic`.
+cores' partial results together is not counted. Both kinds of counts are explained in `elementwise`, the choices of arithmetic in `choices`.
 """
 
 from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import Demand, arithmetic_choices, converts_bfloat16, lane_types
+from piton.anchors.arithmetic import exp_after_subtraction
+from piton.anchors.choices import Demand, arithmetic_choices, ways
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, operands, text
 from piton.anchors.slices import BLOCK_BYTES
@@ -74,7 +75,10 @@ def _elements(tensors: tuple[CaseInput, ...]) -> int:
 
 
 def arg_max_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: 2 lane instructions per element, in float32 for bfloat16 and else in the dtype itself; writing the indices is free."""
+    """Published anchors: 2 lane instructions per element, in float32 for bfloat16 and else in the dtype itself; writing the indices is free.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     x = operand(case, "input")
     lanes = DType.FLOAT32 if x.dtype is DType.BFLOAT16 else x.dtype
     return Work("published count", x.nbytes, 0, vector_lanes={lanes: 2.0 * x.elements})
@@ -119,7 +123,7 @@ def cross_entropy_loss_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     demand = Demand(
         read_bytes=target.nbytes + scores.dtype.bytes_of(classes * read),
         write_bytes=scores.dtype.bytes_of(positions if text(case, "reduction") == "none" else 1),
-        instructions=((4 if converts_bfloat16(chip) else 3) + 2 * target.dtype.is_floating) * classes * computed,
+        instructions=(2 + exp_after_subtraction(chip) + 2 * target.dtype.is_floating) * classes * computed,
         conversions=(1 + target.dtype.is_floating) * classes * computed,
     )
     return arithmetic_choices(scores.dtype, chip, demand)
@@ -154,7 +158,7 @@ def cummin_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     moved = (x.nbytes, x.nbytes + _INDEX_BYTES * x.elements)
     if x.shape[int(number(case, "dim"))] == 1:
         return (Work("copy", *moved),)
-    return tuple(Work(choice, *moved, vector_lanes=_scan_lanes(x, lanes)) for choice, lanes in lane_types(x.dtype, chip))
+    return tuple(Work(way.name, *moved, vector_lanes=_scan_lanes(x, way.lanes)) for way in ways(x.dtype, chip))
 
 
 def _scan_lanes(x: CaseInput, lanes: DType) -> dict[DType, float]:
@@ -165,7 +169,10 @@ def _scan_lanes(x: CaseInput, lanes: DType) -> dict[DType, float]:
 
 
 def unsorted_segment_sum_convention(case: Case, _edition: Edition) -> Work:
-    """Published anchors: one lane instruction per element of data in its own dtype; every segment written once."""
+    """Published anchors: one lane instruction per element of data in its own dtype; every segment written once.
+
+    No published case is limited by it: the count is not pinned down.
+    """
     data = operand(case, "data")
     return Work("published count", input_bytes(case), data.dtype.bytes_of(_segment_elements(case)), vector_lanes={data.dtype: float(data.elements)})
 
