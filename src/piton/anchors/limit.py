@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,12 +17,35 @@ from piton.core.operator import Operator
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
 
+FLOOR = "floor"
+"""Stands for a unit in `unit_times_us`: no case is said to need less."""
+_LABELS = {"vector": "Vector", "cube": "Cube", FLOOR: FLOOR}
+
 _FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
 
 
 def has_formula(operator: Operator) -> bool:
     """True when T_HW of this operator can be computed: it has our name and our attributes."""
     return operator.name in _FORMULAS and _FORMULAS[operator.name].attributes == {attribute.name for attribute in operator.attributes}
+
+
+def reasoning(operator: Operator, block: Block) -> str:
+    """What the operator's formula says about itself: the text of its function for `block`; empty without a formula."""
+    if not has_formula(operator):
+        return ""
+    formula = _FORMULAS[operator.name]
+    return inspect.getdoc(formula.convention if block == "convention" else formula.silicon) or ""
+
+
+def family(operator: Operator) -> str:
+    """What the module of the operator's formula says of all its operators; empty without a formula."""
+    module = inspect.getmodule(_FORMULAS[operator.name].silicon) if has_formula(operator) else None
+    return inspect.getdoc(module) or "" if module else ""
+
+
+def rolled_up(unit: str) -> str:
+    """The label of the published bottleneck shares: Vector, Cube, MTE for all that moves data (mte1, mte2, mte3, fixp), floor."""
+    return _LABELS.get(unit, "MTE")
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
@@ -69,9 +93,10 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
     formula = _FORMULAS[operator.name]
     if block == "convention":
         work = formula.convention(case, hardware.edition)
-        return (Candidate(work, _times(work, hardware.convention)),)
-    return tuple(Candidate(work, _times(work, hardware.silicon)) for work in formula.silicon(case, hardware))
+        return (priced(work, hardware.convention),)
+    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
 
 
-def _times(work: Work, peaks: Peaks) -> dict[str, float]:
-    return {**unit_times_us(work, peaks), "floor": peaks.floor_us.value}
+def priced(work: Work, peaks: Peaks) -> Candidate:
+    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
+    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})
