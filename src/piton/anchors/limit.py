@@ -17,9 +17,11 @@ from piton.core.operator import Operator
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
 
-FLOOR = "floor"
-"""Stands for a unit in `unit_times_us`: no case is said to need less."""
-_LABELS = {"vector": "Vector", "cube": "Cube", FLOOR: FLOOR}
+Bottleneck = Literal["Vector", "Cube", "MTE", "floor"]
+"""What limits a case, in the words of the paper; `floor` where no unit takes as long as the shortest kernel."""
+FLOOR: Literal["floor"] = "floor"
+"""Entry of `unit_times_us` beside the units: the shortest time that any kernel is said to take."""
+_ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: FLOOR}
 
 _FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
 
@@ -43,9 +45,14 @@ def family(operator: Operator) -> str:
     return inspect.getdoc(module) or "" if module else ""
 
 
-def rolled_up(unit: str) -> str:
-    """The label of the published bottleneck shares: Vector, Cube, MTE for all that moves data (mte1, mte2, mte3, fixp), floor."""
-    return _LABELS.get(unit, "MTE")
+def fastest(found: tuple[Candidate, ...]) -> Candidate | None:
+    """The choice that makes T_HW, None for no choices. Where several take equally long, the one whose units have least to do: it leaves most room."""
+    return min(found, key=lambda candidate: (candidate.time_us, sum(candidate.unit_times_us.values())), default=None)
+
+
+def bottleneck(limiting_unit: str) -> Bottleneck:
+    """The rolled-up label of a limiting unit: the four data movers are MTE (paper section 3.2, bottleneck attribution); the floor is said as such."""
+    return _ROLLED_UP[limiting_unit]
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
@@ -53,7 +60,7 @@ def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "sil
 
     `unit_times_us` has one entry per unit (mte2, mte3, vector, cube) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
     """
-    best = min(candidates(operator, case, hardware, block), key=lambda candidate: candidate.time_us, default=None)
+    best = fastest(candidates(operator, case, hardware, block))
     if best is None:
         return None
     return Anchor(

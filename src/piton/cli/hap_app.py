@@ -89,3 +89,20 @@ def show_command(  # noqa: PLR0913 - one parameter per option of the command
         prints_json=as_json,
     )
     raise typer.Exit(until_stopped(lambda: show_anchors(options)))
+
+
+@hap_app.command("audit")
+def audit_command(  # noqa: PLR0913 - one parameter per option of the command
+    suite: Annotated[str, typer.Option(help="A checkout that quotes anchors (metadata/*.json); none of its code is run.", autocompletion=complete_suite)] = "",
+    cases: Annotated[str, typer.Option(help="Or a table of published cases, one JSON object per line.")] = "",
+    op: Annotated[list[str] | None, typer.Option(help="Only this operator; may be repeated.", autocompletion=complete_operator)] = None,
+    hardware: Annotated[str, typer.Option(help="Only this chip, by name or YAML file.", autocompletion=complete_hardware)] = "",
+    show_all: Annotated[bool, typer.Option("--all", help="Show every case, not only those that differ.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 when a published T_HW is not the derived one.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare published anchors with derived ones: equal, stale, floored, tied, capped, impossible, each with its reason."""
+    from piton.cli.hap_audit import AuditOptions, audit_anchors
+
+    options = AuditOptions(suite, cases, tuple(op or ()), hardware, shows_all=show_all, is_strict=strict, prints_json=as_json)
+    raise typer.Exit(until_stopped(lambda: audit_anchors(options)))

@@ -39,8 +39,10 @@ class BlockDifference(Frozen):
     """One sentence."""
 
 
-def compare_blocks(convention: Candidate, silicon: Candidate, hardware: Hardware) -> BlockDifference:
-    """The two profiles of one case; `convention` and `silicon` are the choices that made T_HW."""
+def compare_blocks(convention: Candidate | None, silicon: Candidate | None, hardware: Hardware) -> BlockDifference | None:
+    """The two profiles of one case; `convention` and `silicon` are the choices that made T_HW. None where one is not known."""
+    if convention is None or silicon is None:
+        return None
     step = _step(convention, hardware)
     between = step.unit_times_us if step else {}
     names = [name for name in silicon.unit_times_us if name != FLOOR]

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from piton.anchors import Block, has_formula, t_hw
-from piton.anchors.limit import rolled_up
+from piton.anchors import Block, bottleneck, has_formula, t_hw
 from piton.core.case import Case
 from piton.core.hardware import Hardware
 from piton.core.operator import Frozen, Operator
@@ -101,7 +100,7 @@ def _block(block: Block, found: Sequence[_Limit]) -> BlockOverview:
     return BlockOverview(
         block=block,
         cases=len(found),
-        labels=dict(Counter(rolled_up(unit) for _, unit in found)),
+        labels=dict(Counter(bottleneck(unit) for _, unit in found)),
         units=dict(units),
         least_us=min(times),
         median_us=statistics.median(times),

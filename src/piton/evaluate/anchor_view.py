@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from piton.anchors import Block, Candidate, candidates, choose_baseline, t_hw
-from piton.anchors.limit import family, reasoning, rolled_up
+from piton.anchors import Block, Candidate, bottleneck, candidates, choose_baseline, fastest, t_hw
+from piton.anchors.limit import family, reasoning
 from piton.catalog import load_metadata, read_submission
 from piton.core.case import Case
 from piton.core.errors import UsageError
@@ -156,6 +156,7 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     filled = case.model_copy(update={"attributes": all_attributes(operator, case)})
     scored: Block = "silicon" if sources.profile is ScoreProfile.SIM else "convention"
     found = {block: candidates(operator, filled, sources.hardware, block) for block in BLOCKS}
+    best = {block: fastest(choices) for block, choices in found.items()}
     quoted = sources.quoted.get((operator.name, case.id))
     roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
     simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
@@ -168,7 +169,7 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         has_formula=any(found.values()),
         family=family(operator),
         blocks=tuple(_block(operator, block, block == scored, choices) for block, choices in found.items() if choices),
-        difference=compare_blocks(_best(found["convention"]), _best(found["silicon"]), sources.hardware) if all(found.values()) else None,
+        difference=compare_blocks(best["convention"], best["silicon"], sources.hardware),
         t_hw=roof,
         quoted_t_hw=quoted.t_hw if quoted else None,
         t_baseline=baseline,
@@ -178,13 +179,9 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
 
 
 def _block(operator: Operator, block: Block, is_scored: bool, found: tuple[Candidate, ...]) -> BlockView:
-    best = _best(found)
+    best = fastest(found)
     choices = tuple(_choice(item, item is best) for item in found)
     return BlockView(block=block, is_scored=is_scored, choices=choices, reasoning=reasoning(operator, block))
-
-
-def _best(found: tuple[Candidate, ...]) -> Candidate:
-    return min(found, key=lambda item: item.time_us)
 
 
 def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
@@ -200,7 +197,7 @@ def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
         vector_lane_instructions={dtype.value: amount for dtype, amount in work.vector_lanes.items()},
         unit_times_us=times,
         limiting_unit=item.limiting_unit,
-        label=rolled_up(item.limiting_unit),
+        label=bottleneck(item.limiting_unit),
         time_us=item.time_us,
     )
 
