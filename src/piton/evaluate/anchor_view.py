@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from piton.anchors import Block, Candidate, candidates, choose_baseline, t_hw
+from piton.anchors import Block, Candidate, candidates, choose_baseline, fastest, t_hw
 from piton.catalog import load_metadata, read_submission
 from piton.core.case import Case
 from piton.core.hardware import Hardware
@@ -147,7 +147,7 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
 
 
 def _block(block: Block, is_scored: bool, found: tuple[Candidate, ...]) -> BlockView:
-    best = min(found, key=lambda item: item.time_us)
+    best = fastest(found)
     return BlockView(block=block, is_scored=is_scored, choices=tuple(_choice(item, item is best) for item in found))
 
 
