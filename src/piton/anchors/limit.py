@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, normalization
+from piton.anchors import elementwise, language_layers, normalization, quantized_rows, resampling, routing, sampling, selection, stencil
 from piton.anchors.formula import Formula
 from piton.anchors.work import Work, unit_times_us
 from piton.core.case import Case
@@ -16,7 +16,17 @@ from piton.core.operator import Operator
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
 
-_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
+_FORMULAS: dict[str, Formula] = {
+    **elementwise.FORMULAS,
+    **language_layers.FORMULAS,
+    **normalization.FORMULAS,
+    **quantized_rows.FORMULAS,
+    **resampling.FORMULAS,
+    **routing.FORMULAS,
+    **sampling.FORMULAS,
+    **selection.FORMULAS,
+    **stencil.FORMULAS,
+}
 
 
 def has_formula(operator: Operator) -> bool:
