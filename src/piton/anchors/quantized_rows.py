@@ -1,9 +1,10 @@
 """Work formulas of operators that quantise their rows to int8 by the largest magnitude: add_rms_norm_dynamic_quant and dequant_swiglu_quant.
 
 Bytes: every operand that the case has is read once, int8 rows and their float32 scales are written once. That asks for rows that stay on the chip until their
-largest magnitude is known. Instructions: a factor that a whole row has in common changes the scale of the row and not its int8 values, and so it costs
-nothing per element; what is done once per row or once per column is left out of `silicon`. On dav-2201 int8 comes from half: the shortest code is in half as
-early as it can. How `convention` and `silicon` are meant is said in `elementwise`.
+largest magnitude is known.
+Instructions: a factor that a whole row has in common changes the scale of the row and not its int8 values, and so it costs nothing per element; what is done
+once per row or once per column is left out of `silicon`. On dav-2201 int8 comes from half: the shortest code is in half as early as it can be. How `convention`
+and `silicon` are meant is said in `elementwise`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from piton.core.hardware import Edition, Hardware
 def resize_bilinear_convention(case: Case, edition: Edition) -> Work:
     """Published anchors: 11 lane instructions per element of y and one more for the 16-bit types.
 
-    Edition 910b2 counts in float32 and reads all of x; edition 950pr counts in the dtype of x and reads at most 4 pixels per element of y.
+    Edition 910b2 counts in float32 and reads all of x; edition 950pr counts in the dtype of x and reads at most 4 pixels per element of y. One published value,
+    the only one of float16 with align_corners that the vector unit limits (case 4, 910b2), has one more instruction per element of x; the reason is unknown.
     """
     x = operand(case, "x")
     results = math.prod(x.shape[:2]) * math.prod(_resized(case))

@@ -75,17 +75,17 @@ def moe_finalize_routing_convention(case: Case, _edition: Edition) -> Work:
 
 
 def moe_finalize_routing_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
-    """Rows that a choice names, indices, scales and skips are read; a multiply-add per element of such a row (an addition without scales), an addition per
-    skip.
+    """Rows that a choice names, indices, scales and skips are read; a multiply-add per element of such a row (without scales an addition), one addition a skip.
 
     The first summand needs no instruction where it has no weight. Without padding every choice has a row of its own; with padding, blocks of C rows that are
-    not full drop nothing, and so at least min(N K, C) choices are kept. Rows of the bias are only needed for experts that exist: none is certain, and none is
-    counted, nor what it takes to find them.
+    not full drop nothing, and so at least min(N K, C) choices are kept. Rows of the bias are only needed for experts that exist: the experts' numbers are
+    read, but none of these rows is certain, and so neither they nor their additions are counted.
     """
     rows, kept = operand(case, "expanded_permuted_rows"), _kept(case)
     width, dtype = rows.shape[-1], rows.dtype
-    scales = sum(item.dtype.bytes_of(kept) for item in case.inputs if item.argument == "scales")
-    read = dtype.bytes_of(kept * width) + scales + input_bytes(case, "expanded_src_to_dst_row", "skip1", "skip2")
+    per_choice = ("scales", "expert_for_source_row") if has_operand(case, "bias") else ("scales",)
+    numbers = sum(item.dtype.bytes_of(kept) for item in case.inputs if item.argument in per_choice)
+    read = dtype.bytes_of(kept * width) + numbers + input_bytes(case, "expanded_src_to_dst_row", "skip1", "skip2")
     added = (kept + _skips(case) * _tokens(case)) * width
     results = _tokens(case) * width
     is_free = not has_operand(case, "scales") or _skips(case) > 0

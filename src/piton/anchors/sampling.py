@@ -1,8 +1,9 @@
 """Work formulas of operators that read images where the data say: grid_sampler_3d and roi_align.
 
 Bytes: every coordinate is read once and every sample written once. Which voxels and pixels are read depends on the data; `silicon` is the bound over all data
-of the case's shapes, and as all points may lie outside of the image, no byte of the image is certain. Instructions: the shortest code known for any data,
-which doesn't look for points that coincide. How `convention` and `silicon` are meant is said in `elementwise`.
+of the case's shapes, and as all points may lie outside of the image, no byte of the image is certain.
+Instructions: the shortest code known for any data, which doesn't look for points that coincide. How `convention` and `silicon` are meant is said in
+`elementwise`.
 """
 
 from __future__ import annotations

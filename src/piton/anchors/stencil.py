@@ -101,8 +101,7 @@ def _dilation_plane(case: Case) -> _Plane:
 
 
 def _dilation_slide(case: Case, axis: int, size: int, taps: int) -> _Slide:
-    """Axis 0 are rows, 1 columns. SAME pads as much as the strides leave, less of it before; VALID by `pads`, and its last window may reach out by
-    ceil_mode."""
+    """Axis 0 are rows, 1 columns. SAME pads what the strides need, less of it before; VALID by `pads`, and with ceil_mode its last window may reach out."""
     stride, rate = (whole_numbers(case, name)[1 + axis] for name in ("strides", "rates"))
     reach = (taps - 1) * rate + 1
     if text(case, "padding_mode") == "SAME":
@@ -160,7 +159,6 @@ def _depthwise_slide(case: Case, axis: int, size: int) -> _Slide:
 
 
 FORMULAS = {
-    "depthwise_conv_2d": Formula(frozenset({"kernelSize", "stride", "padding", "dilation", "groups"}), depthwise_conv_2d_convention,
-    depthwise_conv_2d_silicon), "dilation_2d": Formula(frozenset({"strides", "rates", "padding_mode", "pads", "ceil_mode", "data_format"}),
-    dilation_2d_convention, dilation_2d_silicon),
+    "depthwise_conv_2d": Formula(frozenset({"kernelSize", "stride", "padding", "dilation", "groups"}), depthwise_conv_2d_convention, depthwise_conv_2d_silicon),
+    "dilation_2d": Formula(frozenset({"strides", "rates", "padding_mode", "pads", "ceil_mode", "data_format"}), dilation_2d_convention, dilation_2d_silicon),
 }
