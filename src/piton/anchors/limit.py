@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, normalization
+from piton.anchors import elementwise, language_layers, normalization, quantized_rows, resampling, routing, sampling, selection, stencil
 from piton.anchors.formula import Formula
 from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
@@ -21,7 +21,17 @@ FLOOR = "floor"
 """Entry of `unit_times_us` beside the units: the shortest time that any kernel is said to take."""
 _ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
-_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
+_FORMULAS: dict[str, Formula] = {
+    **elementwise.FORMULAS,
+    **language_layers.FORMULAS,
+    **normalization.FORMULAS,
+    **quantized_rows.FORMULAS,
+    **resampling.FORMULAS,
+    **routing.FORMULAS,
+    **sampling.FORMULAS,
+    **selection.FORMULAS,
+    **stencil.FORMULAS,
+}
 
 
 def has_formula(operator: Operator) -> bool:
