@@ -6,9 +6,9 @@ import inspect
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, normalization
+from piton.anchors import elementwise, language_layers, normalization, quantized_rows, resampling, routing, sampling, selection, stencil
 from piton.anchors.formula import Formula
-from piton.anchors.work import Work, unit_times_us
+from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
 from piton.core.hardware import Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
@@ -16,14 +16,23 @@ from piton.core.operator import Operator
 
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
-
 Bottleneck = Literal["Vector", "Cube", "MTE", "floor"]
 """What limits a case, in the words of the paper; `floor` where no unit takes as long as the shortest kernel."""
-FLOOR: Literal["floor"] = "floor"
+FLOOR = "floor"
 """Entry of `unit_times_us` beside the units: the shortest time that any kernel is said to take."""
-_ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: FLOOR}
+_ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
-_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
+_FORMULAS: dict[str, Formula] = {
+    **elementwise.FORMULAS,
+    **language_layers.FORMULAS,
+    **normalization.FORMULAS,
+    **quantized_rows.FORMULAS,
+    **resampling.FORMULAS,
+    **routing.FORMULAS,
+    **sampling.FORMULAS,
+    **selection.FORMULAS,
+    **stencil.FORMULAS,
+}
 
 
 def has_formula(operator: Operator) -> bool:
@@ -32,33 +41,24 @@ def has_formula(operator: Operator) -> bool:
 
 
 def reasoning(operator: Operator, block: Block) -> str:
-    """What the operator's formula says about itself: the text of its function for `block`; empty without a formula."""
+    """What the operator's formula says about itself: the text of its function for `block`; empty without one."""
     if not has_formula(operator):
         return ""
     formula = _FORMULAS[operator.name]
-    return inspect.getdoc(formula.convention if block == "convention" else formula.silicon) or ""
+    function = formula.convention if block == "convention" else formula.silicon
+    return (inspect.getdoc(function) or "") if function else ""
 
 
 def family(operator: Operator) -> str:
     """What the module of the operator's formula says of all its operators; empty without a formula."""
     module = inspect.getmodule(_FORMULAS[operator.name].silicon) if has_formula(operator) else None
-    return inspect.getdoc(module) or "" if module else ""
-
-
-def fastest(found: tuple[Candidate, ...]) -> Candidate | None:
-    """The choice that makes T_HW, None for no choices. Where several take equally long, the one whose units have least to do: it leaves most room."""
-    return min(found, key=lambda candidate: (candidate.time_us, sum(candidate.unit_times_us.values())), default=None)
-
-
-def bottleneck(limiting_unit: str) -> Bottleneck:
-    """The rolled-up label of a limiting unit: the four data movers are MTE (paper section 3.2, bottleneck attribution); the floor is said as such."""
-    return _ROLLED_UP[limiting_unit]
+    return (inspect.getdoc(module) or "") if module else ""
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
-    """T_HW in microseconds with the unit that limits it, or None for an operator without a formula.
+    """T_HW in microseconds with the unit that limits it, or None for an operator without a formula, and for the convention where no anchors are published.
 
-    `unit_times_us` has one entry per unit (mte2, mte3, vector, cube) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
+    `unit_times_us` has one entry per unit (`work.UNITS`) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
     """
     best = fastest(candidates(operator, case, hardware, block))
     if best is None:
@@ -80,17 +80,33 @@ class Candidate:
 
     work: Work
     unit_times_us: dict[str, float]
-    """mte2, mte3, vector, cube, and `floor`."""
+    """The six units and `floor`."""
 
     @property
     def limiting_unit(self) -> str:
-        """The unit that takes longest."""
-        return max(self.unit_times_us, key=lambda unit: self.unit_times_us[unit])
+        """The unit that takes longest; `floor` where none takes longer than that."""
+        slowest = max(UNITS, key=lambda unit: self.unit_times_us[unit])
+        return slowest if self.unit_times_us[slowest] > self.unit_times_us[FLOOR] else FLOOR
+
+    @property
+    def bottleneck(self) -> Bottleneck:
+        """The limiting unit rolled up."""
+        return bottleneck(self.limiting_unit)
 
     @property
     def time_us(self) -> float:
         """What the limiting unit takes."""
         return self.unit_times_us[self.limiting_unit]
+
+
+def fastest(found: tuple[Candidate, ...]) -> Candidate | None:
+    """The choice that makes T_HW, None for no choices. Where several take equally long, the one whose units have least to do: it leaves most room."""
+    return min(found, key=lambda candidate: (candidate.time_us, sum(candidate.unit_times_us.values())), default=None)
+
+
+def bottleneck(limiting_unit: str) -> Bottleneck:
+    """The rolled-up label of a limiting unit: the four data movers are MTE (paper section 3.2, bottleneck attribution); the floor is said as such."""
+    return _ROLLED_UP[limiting_unit]
 
 
 def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
@@ -99,6 +115,8 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
         return ()
     formula = _FORMULAS[operator.name]
     if block == "convention":
+        if formula.convention is None:
+            return ()
         work = formula.convention(case, hardware.edition)
         return (priced(work, hardware.convention),)
     return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))

@@ -180,7 +180,8 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures), so that it still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path), so that it
+        still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -192,12 +193,24 @@ class Report(Frozen):
                 _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
             for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
                 _drop_absent(anchor, work=None)
+                if "work" in anchor:
+                    _drop_absent(anchor["work"], cube_path=None)
+        if data["chip"] is not None:
+            _drop_absent(_record(data["chip"], "peaks"), cube_path=None)
         _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={})
         return data
 
     def canonical_digest(self) -> str:
         """SHA-256 of the canonical result."""
         return digest(self.canonical_result())
+
+
+def _record(record: object, name: str) -> dict[str, object]:
+    """The record that another has in its field `name`."""
+    assert isinstance(record, dict)
+    found = record[name]
+    assert isinstance(found, dict)
+    return found
 
 
 def _drop_absent(record: dict[str, object], **absent: object) -> None:
