@@ -6,7 +6,20 @@ import inspect
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, language_layers, normalization, quantized_rows, resampling, routing, sampling, selection, stencil
+from piton.anchors import (
+    combining,
+    data_movement,
+    elementwise,
+    language_layers,
+    normalization,
+    quantized_rows,
+    reduction,
+    resampling,
+    routing,
+    sampling,
+    selection,
+    stencil,
+)
 from piton.anchors.formula import Formula
 from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
@@ -23,10 +36,13 @@ FLOOR = "floor"
 _ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
 _FORMULAS: dict[str, Formula] = {
+    **combining.FORMULAS,
+    **data_movement.FORMULAS,
     **elementwise.FORMULAS,
     **language_layers.FORMULAS,
     **normalization.FORMULAS,
     **quantized_rows.FORMULAS,
+    **reduction.FORMULAS,
     **resampling.FORMULAS,
     **routing.FORMULAS,
     **sampling.FORMULAS,
