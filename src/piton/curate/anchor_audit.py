@@ -184,8 +184,7 @@ class _Audit:
             return AnchorState.EQUAL, ()
         origins = Origins(self.item.operator, case, self.hardware, tuple(self.others[case.operator]))
         found = find_origins(origins, t_hw, derived, is_equal)
-        factor = f"{t_hw / derived.time_us:.3g} times the derived {derived.time_us:.4g} us ({derived.limiting_unit})"
-        return (AnchorState.STALE if found else AnchorState.UNEXPLAINED), (factor, *found)
+        return (AnchorState.STALE if found else AnchorState.UNEXPLAINED), (_factor(t_hw, derived), *found)
 
     def _marks_of_t_hw(self, t_hw: float | None, derived: Candidate | None, silicon: Candidate | None) -> list[_Marked]:
         marks: list[_Marked] = []
@@ -199,6 +198,20 @@ class _Audit:
         if silicon and t_hw is not None and t_hw < (1 - _BELOW) * silicon.time_us:
             marks.append((AnchorMark.T_HW_BELOW_SILICON, f"T_HW asks {_above(silicon, t_hw)}"))
         return marks
+
+
+def _factor(t_hw: float, derived: Candidate) -> str:
+    """How far the published value is off, and which amount of work it would stand for."""
+    ratio = t_hw / derived.time_us
+    text = f"{ratio:.3g} times the derived {derived.time_us:.4g} us ({derived.limiting_unit})"
+    work = derived.work
+    has, unit = {
+        "mte2": (float(work.read_bytes), "bytes read"),
+        "mte3": (float(work.write_bytes), "bytes written"),
+        "vector": (sum(work.vector_lanes.values()), "lane instructions"),
+        "cube": (sum(work.cube_flops.values()), "operations of the cube"),
+    }.get(derived.limiting_unit, (0.0, ""))
+    return f"{text}: that of about {ratio * has:.4g} {unit}, the case has {has:.4g}" if has else text
 
 
 def _longest(found: Candidate) -> list[str]:

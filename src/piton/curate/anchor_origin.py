@@ -1,6 +1,6 @@
 """Where a published T_HW that does not fit its case may come from: the definitions of the case that give just this value.
 
-Tried are: a unit's time alone (a count was left out), each element type of the signature, inputs or attributes of the operator's other cases, one size
+Tried are: a unit's time alone (a count was left out), other element types, inputs or attributes of the operator's other cases, one size
 that is 2, 4 or 8 times smaller or larger, optional tensors left out. A value near the floor fits too much to tell anything, and so is not looked for.
 """
 
@@ -22,6 +22,9 @@ _MOST = 3
 _SCALES = (2.0, 0.5, 4.0, 0.25, 8.0, 0.125)
 _TELLING = 1.02
 """Multiple of the floor from which a value tells one definition from another."""
+
+_TYPES = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.INT8, DType.INT32, DType.INT64)
+"""Element types that an older definition may have had, whether or not the signature has them now."""
 
 IsEqual = Callable[[float, float], bool]
 
@@ -75,9 +78,9 @@ def _variants(origins: Origins) -> Iterator[tuple[str, Case]]:
 
 
 def _by_dtype(origins: Origins) -> Iterator[tuple[str, Case]]:
-    """Every type of the first tensor, given to all tensors that have its type now."""
+    """Every type the first tensor may have or may have had, given to all tensors that have its type now."""
     case, now = origins.case, origins.case.inputs[0].dtype
-    for dtype in origins.operator.inputs[0].dtypes:
+    for dtype in dict.fromkeys((*origins.operator.inputs[0].dtypes, *_TYPES)):
         if dtype is not now:
             yield f"as if {_named(case, now)} were {dtype.value} and not {now.value}", _with_dtype(case, now, dtype)
 
