@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import piton
+from piton.cli.baseline_app import baseline_app
 from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.start import stop_at_once, stops_raised
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -33,6 +34,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=pit
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
+app.add_typer(baseline_app, name="baseline")
 
 
 @app.command("eval")

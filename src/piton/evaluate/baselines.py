@@ -51,9 +51,18 @@ class SimulatedBaselines:
         """How scores name these baselines."""
         return _version(self._place.target, self._submission)
 
+    @property
+    def submission_digest(self) -> str:
+        """Which kernels they are."""
+        return self._submission.digest()
+
+    def has(self, operator: Operator) -> bool:
+        """True for an operator with a plain kernel."""
+        return any(sources.operator == operator.name for sources in self._submission.operators)
+
     def time(self, operator: Operator, case: Case) -> Measurement | None:
         """The time of a case, as `anchor` has it."""
-        if not any(sources.operator == operator.name for sources in self._submission.operators):
+        if not self.has(operator):
             return None
         target = self._place.target
         with self._lock:  # one build and one session per operator, shared by all lanes
