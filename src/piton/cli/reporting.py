@@ -10,9 +10,11 @@ from pathlib import Path
 from piton.cli.printing import open_console
 from piton.core.errors import UsageError
 from piton.core.report import Report
+from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.compare import Comparison, compare
 from piton.report.html import html_text
 from piton.report.json_file import NAME, read_report, report_text, write_report, write_text
+from piton.report.lanes import read_timelines
 from piton.report.markdown import comparison_markdown, markdown_text
 from piton.report.rescore import score_report
 from piton.report.terminal import render_comparison, render_terminal
@@ -49,12 +51,15 @@ def show_reports(runs: Sequence[str], options: ReportOptions) -> int:
 
 def _write(report: Report, run: Path, options: ReportOptions) -> None:
     """The files that were asked for."""
+    if not options.html and not options.updates:
+        return
+    folder = run if run.is_dir() else run.parent
+    page = html_text(report, read_timelines(folder / TRACES, report))
     if options.html:
-        write_text(Path(options.html), html_text(report))
+        write_text(Path(options.html), page)
     if options.updates:
-        folder = run if run.is_dir() else run.parent
         write_report(report, folder / NAME if run.is_dir() else run)
-        write_text(folder / PAGE, html_text(report))
+        write_text(folder / PAGE, page)
 
 
 def _show_comparison(reports: Sequence[Report], runs: Sequence[str], options: ReportOptions) -> int:

@@ -101,6 +101,8 @@ class OperatorResult(Frozen):
 
     operator: str
     level: int
+    category: str = ""
+    """Family of the operator as its suite calls it, such as `Elementwise`; empty in files from before it was kept."""
     compiled: bool
     build_outcome: Outcome
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -185,6 +187,8 @@ class Report(Frozen):
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
+        for item in operators:
+            _drop_absent(item, category="")
         for case in (case for item in operators for case in item["cases"]):
             case.pop("wall_s")
             _drop_absent(case, second_checks=(), is_sealed=False)

@@ -86,6 +86,7 @@ def _operator_result(member: SuiteOperator, build: Build, selection: Selection, 
     return OperatorResult(
         operator=operator.name,
         level=operator.level,
+        category=operator.category,
         compiled=build.outcome is None,
         build_outcome=build.outcome or PASSED,
         diagnostics=build.diagnostics,
