@@ -73,8 +73,9 @@ FOLLOW = """async (window, document) => {
 DRILL = """(window, document) => {
   const dialog = document.getElementById("case");
   const opener = (id) => document.querySelector(`#${id} button.drill`);
-  const seen = () => ({ open: dialog.open, title: dialog.querySelector("span").textContent, heads: [...dialog.querySelectorAll("h4")].map((head) => head.textContent),
-    terms: [...dialog.querySelectorAll("dt")].map((term) => term.textContent), text: dialog.textContent, overflow: dialog.scrollWidth - dialog.clientWidth,
+  const texts = (selector) => [...dialog.querySelectorAll(selector)].map((part) => part.textContent);
+  const seen = () => ({ open: dialog.open, title: dialog.querySelector("span").textContent, heads: texts("h4"), terms: texts("dt"), text: dialog.textContent,
+    overflow: dialog.scrollWidth - dialog.clientWidth,
     lanes: dialog.querySelectorAll("figure.lanes svg").length, ids: dialog.querySelectorAll("div [id]").length });
   const found = { before: dialog.open, tag: opener("exp-1").tagName, label: opener("exp-1").title };
   opener("exp-1").click(); found.first = seen();
@@ -87,13 +88,14 @@ DRILL = """(window, document) => {
   return found;
 }"""
 UNAIDED = """(window, document) => {
-  const seen = (selector) => { const part = document.querySelector(selector); const box = part && part.getBoundingClientRect(); return box ? [box.width > 0, box.height > 0] : null; };
+  const limits = document.getElementById("limits-roof").getBoundingClientRect();
+  const nameless = [...document.querySelectorAll("[role=img]")].filter((part) => !part.getAttribute("aria-label")).length;
   const stacks = [...document.querySelectorAll(".stack")].map((stack) => [...stack.children].map((part) => part.getBoundingClientRect().width));
   document.querySelectorAll("details").forEach((part) => { part.open = true; });
   const lanes = [...document.querySelectorAll("figure.lanes svg")].map((lane) => lane.getBoundingClientRect());
   return { levels: document.querySelectorAll("#breakdown ~ .card tbody tr").length, stacks, buttons: document.querySelectorAll("button.drill").length,
-    hidden: document.getElementById("filters").hidden, dialog: document.getElementById("case").checkVisibility(), limits: seen("#limits-roof"),
-    lanes: lanes.filter((box) => box.width > 100 && box.height > 10).length, nameless: [...document.querySelectorAll("svg[role=img], [role=img]")].filter((part) => !part.getAttribute("aria-label")).length,
+    hidden: document.getElementById("filters").hidden, dialog: document.getElementById("case").checkVisibility(), limits: [limits.width > 0, limits.height > 0],
+    lanes: lanes.filter((box) => box.width > 100 && box.height > 10).length, nameless,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth };
 }"""
 OPEN = """async (window, document) => {
@@ -127,13 +129,9 @@ def hostile() -> Report:
 
 def timelines() -> Timelines:
     """One drawn launch of exp/1 and one of exp/10."""
-    lanes = (
-        Lane("V", (("waits", "M0 12V0H200V12Z"), ("busy", "M0 12V6H200V12Z")), "busy 40 %, waits 30 %"),
-        Lane("MTE2", (("busy", "M0 12V0H300V12Z"),), "busy 99 %"),
-    )
-    charts = [
-        LaneChart("exp", case, "k" * 200, 1, 1, 7.0, ("0", "7"), "M0 0H9v2H0z", 1, (BlockLanes("block 0", lanes),), "", "exp-1-1.json") for case in ("1", "10")
-    ]
+    vector = Lane("V", (("waits", "M0 12V0H200V12Z"), ("busy", "M0 12V6H200V12Z")), "busy 40 %, waits 30 %")
+    blocks = (BlockLanes("block 0", (vector, Lane("MTE2", (("busy", "M0 12V0H300V12Z"),), "busy 99 %"))),)
+    charts = [LaneChart("exp", case, "k" * 200, 1, 1, 7.0, ("0", "7"), "M0 0H9v2H0z", 1, blocks, "", "exp-1-1.json") for case in ("1", "10")]
     return Timelines(tuple(charts))
 
 

@@ -74,7 +74,7 @@
       if (!cell.textContent.trim() || !heads[column]) return;
       const value = cell.querySelector(".drill") ? element("dd", cell.textContent) : element("dd", ...copy(cell).childNodes);
       value.className = ["bad", "good", "none"].find((name) => cell.classList.contains(name)) || "";
-      list.append(element("dt", heads[column].innerText.replace(/\n/g, " ")), value);
+      list.append(element("dt", [...heads[column].childNodes].map((part) => part.textContent.trim()).join(" ")), value);
     });
     return list;
   };
