@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from piton.core.report import OperatorResult, Report
 from piton.report.compare import Comparison
 from piton.report.failures import failures, other_text
-from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, missing_text, points_text, row, score_text, trials_text
+from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, missing_text, points_text, row, score_text, total_text, trials_text
+from piton.report.trust import baselines_text, interval_text, trust_text
 
 
 def markdown_text(report: Report) -> str:
@@ -17,12 +18,13 @@ def markdown_text(report: Report) -> str:
         f"# {_safe(report.submission)} on {report.target}",
         "",
         f"Suite {_safe(report.suite)} {_safe(report.suite_version)}, score profile {report.score_profile.value}, precision profile {report.precision_profile}, "
-        f"seed {report.seed}{trials_text(report)}. Total score **{score_text(report.total_score)}** of {report.most_points}"
+        f"seed {report.seed}{trials_text(report)}. Total score **{total_text(report)}** of {report.most_points}"
         + ("" if report.is_complete else " (incomplete: does not rank)")
         + ".",
         "",
-        "| operator | built | passed | score |",
-        "|---|---|---|---|",
+        *(f"{_safe(text)}.\n" for text in (trust_text(report), baselines_text(report)) if text),
+        "| operator | built | passed | score | between |",
+        "|---|---|---|---|---|",
         *(_summary(item) for item in report.operators),
         "",
     ]
@@ -47,18 +49,20 @@ def comparison_markdown(found: Comparison) -> str:
 
 def _summary(item: OperatorResult) -> str:
     passed = sum(case.outcome.verdict.value == "passed" for case in item.cases)
-    return f"| {item.operator} | {'yes' if item.compiled else 'no'} | {passed} of {len(item.cases)} | {score_text(item.score)} |"
+    score = f"{score_text(item.score)} | {interval_text(item.interval)}"
+    return f"| {item.operator} | {'yes' if item.compiled else 'no'} | {passed} of {len(item.cases)} | {score} |"
 
 
 def _operator(item: OperatorResult, report: Report, found: Columns) -> Iterator[str]:
     head = headers(found)
     yield f"## {_safe(item.operator)}"
     yield ""
-    yield f"| case | first input | size | verdict | {head.t_cand} | {head.t_baseline} | {head.t_hw} | T_cand / T_HW | HAP | points | limits: roof / kernel |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    times = f"{head.t_cand} | {head.t_baseline} | {head.t_hw} | T_cand / T_HW"
+    yield f"| case | first input | size | verdict | {times} | HAP | between | points | limits: roof / kernel |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for case in listed(item):
         line, points = row(case, found), points_text(case, item, report.score_profile)
-        times = f"{line.t_cand} | {line.t_baseline} | {line.t_hw} | {line.ratio} | {line.hap} | {points}"
+        times = f"{line.t_cand} | {line.t_baseline} | {line.t_hw} | {line.ratio} | {line.hap} | {line.hap_interval} | {points}"
         yield f"| {_safe(line.case_id)} | {line.inputs} | {line.size} | {line.verdict} | {times} | {line.limits} |"
     yield ""
     for failure in failures(item):
