@@ -200,7 +200,7 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, waits, work figures, policy, method), so that it still matches its digest.
+        What an older report does not have is left out where there is none (second trial, waits, work figures, policy, method): it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
