@@ -345,12 +345,11 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, or run.")] = "report") -> None:
-    """Print the JSON schema of report.json, or of what `piton run --json` prints."""
-    from piton.report.program import program_schema_text
-    from piton.report.schema import schema_text
+def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+    """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
+    from piton.cli.schemas import text_of
 
-    sys.stdout.write(program_schema_text() if of == "run" else schema_text())
+    sys.stdout.write(text_of(of))
 
 
 def _version(is_asked: bool) -> None:

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from piton.cli.comparing import run_names
 from piton.cli.printing import open_console
 from piton.core.errors import UsageError
 from piton.core.report import Report
 from piton.evaluate.traces import FOLDER as TRACES
-from piton.report.compare import Comparison, compare
+from piton.report.compare import compare
+from piton.report.compare_markdown import comparison_markdown
+from piton.report.compare_terminal import render_comparison
 from piton.report.html import html_text
 from piton.report.json_file import NAME, read_report, report_text, write_report, write_text
 from piton.report.lanes import read_timelines
-from piton.report.markdown import comparison_markdown, markdown_text
+from piton.report.markdown import markdown_text
 from piton.report.rescore import score_report
-from piton.report.terminal import render_comparison, render_terminal
+from piton.report.terminal import render_terminal
 
 PAGE = "report.html"
 
@@ -64,16 +67,11 @@ def _write(report: Report, run: Path, options: ReportOptions) -> None:
 
 def _show_comparison(reports: Sequence[Report], runs: Sequence[str], options: ReportOptions) -> int:
     if options.html or options.prints_json or options.updates:
-        raise UsageError("several runs are compared in the terminal or as Markdown", found="--html, --json or --update", action="give one run, or leave it out")
-    found: Comparison = compare(reports, _names(runs))
+        action = "give one run, or compare them: piton compare --html, --json"
+        raise UsageError("several runs are compared in the terminal or as Markdown", found="--html, --json or --update", action=action)
+    found = compare(reports, run_names(runs))
     if options.prints_markdown:
         sys.stdout.write(comparison_markdown(found))
     else:
         open_console().print(render_comparison(found))
     return 0
-
-
-def _names(runs: Sequence[str]) -> list[str]:
-    """Folder names where they tell the runs apart, else what was typed."""
-    short = [Path(run).resolve().name if Path(run).is_dir() else run for run in runs]
-    return short if len(set(short)) == len(short) else list(runs)
