@@ -73,6 +73,7 @@ class EvaluationOptions:
     is_resumed: bool
     overwrites: bool
     hidden: HiddenRequest | None = None
+    baseline: str = ""
 
 
 def run_evaluation(options: EvaluationOptions) -> int:
@@ -218,6 +219,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         precision_profile=_profile(options.profile),
         auto_sync=options.auto_sync,
         hidden=options.hidden,
+        baseline=options.baseline,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
         bounds=bounds().model_copy(update={"host_deadline_s": options.host_deadline_s}),

@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import piton
+from piton.cli.baseline_app import baseline_app
 from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.start import stop_at_once, stops_raised
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -33,6 +34,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=pit
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
+app.add_typer(baseline_app, name="baseline")
 
 
 @app.command("eval")
@@ -60,6 +62,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
     hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",
     hidden_count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
     list_failures: Annotated[bool, typer.Option("--list-failures", help="Of hidden cases, say by id which ones failed, and how.")] = False,
@@ -101,6 +104,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         is_resumed=resume,
         overwrites=overwrite,
         hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
+        baseline=baseline,
     )
     raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
 

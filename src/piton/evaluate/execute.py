@@ -240,7 +240,7 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Ma
         t_baseline=anchors.t_baseline,
         launches=execution.launches,
         copies=execution.copies,
-        findings=(*execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
+        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
     )
 
 
