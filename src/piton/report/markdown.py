@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from piton.core.report import OperatorResult, Report
 from piton.report.compare import Comparison
 from piton.report.failures import failures, other_text
+from piton.report.markup import escape_markdown as _safe
 from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, missing_text, points_text, row, score_text, trials_text
 
 
@@ -70,10 +71,3 @@ def _operator(item: OperatorResult, report: Report, found: Columns) -> Iterator[
         yield f"- case {_safe(case_id)}: {_safe(sentence)}"
     for group in findings(item):
         yield f"- finding ({_safe(group.subject)}): {_safe(group.text)}"
-
-
-def _safe(text: str) -> str:
-    """Text of a submission must not become markup, links or table cells."""
-    for character in "\\`*_[]<>|#":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())
