@@ -62,10 +62,10 @@ def _cases(report: Report) -> list[CaseResult]:
 def dataset_text(report: Report, said: Reporting) -> str:
     """Suite, digest, how much of it, and modifications."""
     cases = _cases(report)
-    kind = f"{report.hidden.count} hidden cases per operator (set {report.hidden.key_id})" if report.hidden else f"{len(cases)} cases"
+    kind = f"{report.hidden.count} hidden cases per operator (set {report.hidden.key_id})" if report.hidden else _counted(len(cases), "case")
     left_out = sum(case.outcome.cause in LEFT_OUT for case in cases)
     parts = [
-        f"suite {report.suite} {report.suite_version} (digest {report.suite_digest[:_DIGEST]}): {len(report.operators)} operators, {kind}, seed {report.seed}",
+        f"suite {report.suite} {report.suite_version} (digest {report.suite_digest[:_DIGEST]}): {_counted(len(report.operators), 'operator')}, {kind}, seed {report.seed}",
         f"{left_out} cases left out" if left_out else "",
         *(finding.message for finding in report.findings if finding.message.startswith("partial:")),
         f"modifications: {said.dataset_modifications or 'none stated; the digest covers signatures, cases and goldens'}",
@@ -75,7 +75,7 @@ def dataset_text(report: Report, said: Reporting) -> str:
 
 def integrity_row(report: Report) -> FairRow:
     """Version of the policy, tolerances and isolation; missing without the version."""
-    rules = [f"precision profile {report.precision_profile}", f"{report.trials} trial{'s' if report.trials > 1 else ''}", *_tolerances(report)]
+    rules = [f"precision profile {report.precision_profile}", _counted(report.trials, "trial"), *_tolerances(report)]
     rules.append(f"isolation {', '.join(report.environment.isolation) or 'none'}")
     if report.integrity is None:
         value = "; ".join(["the version of the policy: the report was made before it was kept", *rules])
@@ -103,7 +103,12 @@ def levels_text(report: Report) -> str:
     there = Counter(item.level for item in report.operators)
     lacking = Counter(report.missing_operators.values())
     levels = sorted(there | lacking)
-    return ", ".join(f"level {level} ({there[level]} operators" + (f", {lacking[level]} missing)" if lacking[level] else ")") for level in levels) or "none"
+    lines = (f"level {level} ({_counted(there[level], 'operator')}" + (f", {lacking[level]} missing)" if lacking[level] else ")") for level in levels)
+    return ", ".join(lines) or "none"
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def baseline_row(report: Report, said: Reporting) -> FairRow:
@@ -119,7 +124,7 @@ def baseline_row(report: Report, said: Reporting) -> FairRow:
 def _kinds(anchors: Sequence[Anchor]) -> list[str]:
     """Provenance and method of the baselines with the number of cases, the most frequent first."""
     counted = Counter(f"{anchor.provenance.value}: {anchor.method}" for anchor in anchors).most_common()
-    shown = [f"{text} ({count} cases)" for text, count in counted[:_SHOWN]]
+    shown = [f"{text} ({_counted(count, 'case')})" for text, count in counted[:_SHOWN]]
     return [*shown, f"and {len(counted) - _SHOWN} other methods"] if len(counted) > _SHOWN else shown
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from piton.core.report import OperatorResult, Report
 from piton.report.compare import Comparison
 from piton.report.failures import failures, other_text
+from piton.report.fair_record import fair_record
+from piton.report.fair_text import fair_markdown
 from piton.report.markup import escape_markdown as _safe
+from piton.report.method_text import method_text
 from piton.report.rows import Columns, bottlenecks, columns, findings, headers, listed, missing_text, points_text, row, score_text, trials_text
 
 
@@ -31,6 +34,14 @@ def markdown_text(report: Report) -> str:
         lines += [*_operator(item, report, found), ""]
     lines += [f"- {_safe(missing_text(report))}"] if report.missing_operators else []
     lines += [f"- finding: {_safe(finding.message)}" for finding in report.findings]
+    lines += [
+        "",
+        "## Fair-reporting record",
+        "",
+        *([f"{_safe(method_text(report.method))}.", ""] if report.method else []),
+        *fair_markdown(fair_record(report)),
+        "",
+    ]
     lines += [f"Result digest `{report.result_digest}`."]
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,9 @@ from piton.core.visible import visible
 from piton.report import compare, rows
 from piton.report.compare import Comparison
 from piton.report.failures import Failure, failures, is_failure, other_text
+from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.method_text import method_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -151,6 +153,9 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{rows.trials_text(report)}", style="bold")
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
+    if report.method is not None:
+        yield Text(visible(method_text(report.method)), style="dim")
+    yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 
