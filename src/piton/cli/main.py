@@ -13,6 +13,7 @@ import typer
 import piton
 from piton.cli.baseline_app import baseline_app
 from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
+from piton.cli.metrics_app import metrics_app
 from piton.cli.start import stop_at_once, stops_raised
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -35,6 +36,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=pit
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(metrics_app)
 
 
 @app.command("eval")
@@ -168,11 +170,12 @@ def report_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
+    fair: Annotated[bool, typer.Option("--fair", help="Show the fair-reporting record instead; also as --json or --markdown.")] = False,
 ) -> None:
     """Show a report again, scored anew, or several side by side; needs no device."""
     from piton.cli.reporting import ReportOptions, show_reports
 
-    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update, shows_fair=fair)
     raise typer.Exit(_until_stopped(lambda: show_reports(runs, options)))
 
 

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piton.cli.comparing import run_names
-from piton.cli.printing import open_console
+from piton.cli.printing import open_console, print_json
 from piton.core.errors import UsageError
+from piton.core.fair import filled
 from piton.core.report import Report
+from piton.core.visible import visible
 from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
 from piton.report.compare_terminal import render_comparison
+from piton.report.fair_record import fair_record
+from piton.report.fair_text import fair_markdown, render_fair
 from piton.report.html import html_text
 from piton.report.json_file import NAME, read_report, report_text, write_report, write_text
 from piton.report.lanes import read_timelines
@@ -35,6 +39,8 @@ class ReportOptions:
     prints_json: bool = False
     updates: bool = False
     """Write report.json and report.html of the run again."""
+    shows_fair: bool = False
+    """Show the fair-reporting record instead of the report."""
 
 
 def show_reports(runs: Sequence[str], options: ReportOptions) -> int:
@@ -43,13 +49,25 @@ def show_reports(runs: Sequence[str], options: ReportOptions) -> int:
     if len(reports) > 1:
         return _show_comparison(reports, runs, options)
     _write(reports[0], Path(runs[0]), options)
-    if options.prints_json:
+    if options.shows_fair:
+        _show_fair(reports[0], options)
+    elif options.prints_json:
         sys.stdout.write(report_text(reports[0]))
     elif options.prints_markdown:
         sys.stdout.write(markdown_text(reports[0]))
     elif not options.html and not options.updates:
         open_console().print(render_terminal(reports[0]))
     return 0
+
+
+def _show_fair(report: Report, options: ReportOptions) -> None:
+    rows = fair_record(report)
+    if options.prints_json:
+        print_json({"submission": report.submission, "reported": filled(rows), "of": len(rows), "items": rows})
+    elif options.prints_markdown:
+        sys.stdout.write("\n".join(fair_markdown(rows)) + "\n")
+    else:
+        open_console().print(render_fair(rows, f"Fair-reporting record of {visible(report.submission)}"))
 
 
 def _write(report: Report, run: Path, options: ReportOptions) -> None:
@@ -66,6 +84,8 @@ def _write(report: Report, run: Path, options: ReportOptions) -> None:
 
 
 def _show_comparison(reports: Sequence[Report], runs: Sequence[str], options: ReportOptions) -> int:
+    if options.shows_fair:
+        raise UsageError("--fair is about one run", action="give one run, or see `piton metrics RUN... --fair`")
     if options.html or options.prints_json or options.updates:
         action = "give one run, or compare them: piton compare --html, --json"
         raise UsageError("several runs are compared in the terminal or as Markdown", found="--html, --json or --update", action=action)

@@ -122,7 +122,7 @@ def measure(tasks: Sequence[Task], options: MetricOptions) -> MethodMetrics:
     """All metrics over `tasks`. Raises UsageError for a k that a task has too few samples for, and for no tasks."""
     if not tasks:
         raise UsageError("there are no tasks to compute metrics of", action="give runs that hold operators")
-    ks = _usable_ks(tasks, options.ks)
+    ks = usable_ks(tasks, options.ks)
     chosen = [_Chosen.of(task, options.selection) for task in tasks]
     counts = [len(task.samples) for task in tasks if task.samples]
     return MethodMetrics(
@@ -136,7 +136,8 @@ def measure(tasks: Sequence[Task], options: MetricOptions) -> MethodMetrics:
     )
 
 
-def _usable_ks(tasks: Sequence[Task], asked: Sequence[int]) -> tuple[int, ...]:
+def usable_ks(tasks: Sequence[Task], asked: Sequence[int]) -> tuple[int, ...]:
+    """The ks that were asked for, or by default those of 1, 5 and 10 that every tried task has samples for. Raises UsageError for one that is too large."""
     tried = [task for task in tasks if task.samples]
     least = min(tried, key=lambda task: len(task.samples), default=None)
     most = len(least.samples) if least else 1

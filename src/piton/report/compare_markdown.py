@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from piton.report.compare import Comparison, Pair, Sum
 from piton.report.compare_text import Table, certainty_notes, difference_texts, headline, move_table, score_table, sum_table, threshold_text, unchanged_text
-from piton.report.markdown_text import folded, safe, table_lines
+from piton.report.markup import escape_markdown as safe
+from piton.report.markup import folded, table_lines
 from piton.report.moves import BROKEN_KINDS, Move
 
 MOST_FIRST = 15

@@ -9,9 +9,13 @@ from piton.core.verdict import Verdict
 from piton.report import rows
 from piton.report.bottleneck import bottleneck
 from piton.report.failures import Failure, failures, other_text
+from piton.report.fair_record import fair_record, fair_summary
+from piton.report.fair_text import fair_markdown
 from piton.report.groups import Group, by_category, by_level
 from piton.report.limits import limit_charts, limited_cases
-from piton.report.markdown_text import MOST_BYTES, fitting, folded, safe, table_lines
+from piton.report.markup import MOST_BYTES, fitting, folded, table_lines
+from piton.report.markup import escape_markdown as safe
+from piton.report.method_text import method_text
 from piton.report.trust import baselines_text, interval_text, trust_text
 
 _FAILURES = 20
@@ -47,6 +51,16 @@ def _sections(report: Report, found: rows.Columns) -> Iterator[Iterator[str]]:
     yield folded("Levels and categories", [*_groups("level", by_level(report)), *_groups("category", by_category(report))])
     yield folded(f"Operators ({len(report.operators)})", table_lines(_OPERATOR_HEAD, map(_summary, report.operators)))
     yield _findings(report)
+    yield _fair(report)
+
+
+def _fair(report: Report) -> Iterator[str]:
+    """The fair-reporting record, with its count in the open."""
+    record = fair_record(report)
+    if report.method:
+        yield f"{safe(method_text(report.method))}."
+        yield ""
+    yield from folded(f"Fair-reporting record: {fair_summary(record)}", fair_markdown(record))
 
 
 def _bytes(lines: Sequence[str]) -> int:

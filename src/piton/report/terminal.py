@@ -15,7 +15,9 @@ from piton.core.verdict import Verdict
 from piton.core.visible import visible
 from piton.report import rows
 from piton.report.failures import Failure, failures, is_failure, other_text
+from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.method_text import method_text
 from piton.report.trust import baselines_text, interval_text, trust_text
 
 WIDTH = 160
@@ -141,6 +143,9 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield from [Text(visible(text))] if text else []
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
+    if report.method is not None:
+        yield Text(visible(method_text(report.method)), style="dim")
+    yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 

@@ -13,7 +13,7 @@ _NO_LINK = (("@", "@\u200b"), ("://", ":\u200b//"), ("www.", "www\u200b."))
 """What hosts of pull requests turn into mentions and links, escaped or not: a space of no width keeps it text."""
 
 
-def safe(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text of a submission must not become markup, links, mentions or table cells, and stays on its line."""
     for character in _MARKS:
         text = text.replace(character, f"\\{character}")
@@ -38,7 +38,7 @@ def folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(safe, cells))} |"
+    return f"| {' | '.join(map(escape_markdown, cells))} |"
 
 
 def _plain(text: str) -> str:
