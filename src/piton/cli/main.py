@@ -13,6 +13,7 @@ import piton
 from piton.cli.baseline_app import baseline_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
+from piton.cli.metrics_app import metrics_app
 from piton.cli.options import SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -30,6 +31,7 @@ suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them
 app.add_typer(suite_app, name="suite")
 app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(metrics_app)
 
 
 @app.command("eval")
@@ -163,11 +165,12 @@ def report_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
+    fair: Annotated[bool, typer.Option("--fair", help="Show the fair-reporting record instead; also as --json or --markdown.")] = False,
 ) -> None:
     """Show a report again, scored anew, or several side by side; needs no device."""
     from piton.cli.reporting import ReportOptions, show_reports
 
-    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update, shows_fair=fair)
     raise typer.Exit(until_stopped(lambda: show_reports(runs, options)))
 
 
@@ -315,12 +318,11 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, or run.")] = "report") -> None:
-    """Print the JSON schema of report.json, or of what `piton run --json` prints."""
-    from piton.report.program import program_schema_text
-    from piton.report.schema import schema_text
+def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+    """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
+    from piton.cli.schemas import text_of
 
-    sys.stdout.write(program_schema_text() if of == "run" else schema_text())
+    sys.stdout.write(text_of(of))
 
 
 def _version(is_asked: bool) -> None:
