@@ -26,6 +26,7 @@ from piton.core.case import Case
 from piton.core.dtype import DType
 from piton.core.eager import EagerConstants, EagerTrace, Launch
 from piton.core.hardware import Hardware, Peaks
+from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import Operator
 
 _PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "addmv", "dot"})
@@ -136,6 +137,24 @@ def _cube_rate(case: Case, peaks: Peaks) -> float:
     """FLOP/s for the type of the first input: goldens multiply in float32 whatever the operator is given, the vendor's operators do not."""
     named = case.inputs[0].dtype.value if case.inputs else ""
     return peaks.cube_flops.get(named, peaks.cube_flops[DType.FLOAT16.value]).value
+
+
+def modelled_baseline(operator: Operator, case: Case, trace: EagerTrace, constants: EagerConstants, hardware: Hardware) -> Anchor | None:
+    """T_baseline of a case by the model, or None when there is neither a trace nor a work formula. `case` names every attribute."""
+    found = quantities(operator, case, trace, hardware)
+    if found is None:
+        return None
+    value = sum(price_us(found, constants, hardware).values())
+    if not value > 0:  # constants may be 0, and then an empty case may cost nothing
+        return None
+    return Anchor(kind=AnchorKind.T_BASELINE, value_us=value, provenance=Provenance.MODELLED, method=_method(found, trace, constants, hardware))
+
+
+def _method(found: Quantities, trace: EagerTrace, constants: EagerConstants, hardware: Hardware) -> str:
+    what = f"golden of {trace.count} launches" if found.origin == "trace" else "work formula, since " + trace.refusal
+    traffic = f"{found.traffic_bytes / 1e6:.3g} MB in and out"
+    error = f"8 in 10 measured ones lay between {constants.low:.2f} and {constants.high:.2f} times the model"
+    return f"eager model {constants.version} for {hardware.edition}: {what}, {traffic}; {error}"
 
 
 def price_us(found: Quantities, constants: EagerConstants, hardware: Hardware) -> dict[str, float]:

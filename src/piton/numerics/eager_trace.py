@@ -111,11 +111,11 @@ class _TooManyError(Exception):
     """The golden has started more operators than are recorded."""
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's own code
     """Counts every operator that reaches the dispatcher, by name and sizes."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._launches: Counter[Launch] = Counter()
         self._total = 0
         self._views = 0
@@ -138,9 +138,15 @@ class _Recorder(TorchDispatchMode):
         self._total += 1
         if self._total > MOST_LAUNCHES:
             raise _TooManyError
-        reads = tuple(_form(item) for item in _tensors([args, kwargs]))
+        reads = tuple(_form(item) for item in _tensors(_read_arguments(func, args, kwargs)))
         launch = Launch(operation=str(func), reads=reads, writes=tuple(_form(item) for item in _tensors([result])), axes=_axes(func, args, kwargs))
         self._launches[launch] += 1
+
+
+def _read_arguments(func: Any, args: Any, kwargs: Any) -> Any:
+    """The arguments without those that are only written: the target of a copy, and what a result is to be put into."""
+    kept = args[1:] if str(func.overloadpacket) == "aten.copy_" else args
+    return [kept, {name: value for name, value in kwargs.items() if name != "out"}]
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
