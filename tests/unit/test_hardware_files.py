@@ -31,6 +31,8 @@ def test_every_figure_names_its_source(name: str) -> None:
     for peaks in (hardware.convention, hardware.silicon):
         figures += [peaks.hbm_read_bytes_per_s, peaks.hbm_write_bytes_per_s, peaks.l2_write_bytes_per_s, peaks.l2_bytes, peaks.floor_us]
         figures += [*peaks.cube_flops.values(), *peaks.vector_lanes_per_s.values()]
+        if (path := peaks.cube_path) is not None:
+            figures += [path.l2_read_bytes_per_s, path.l0a_bytes_per_s, path.l0b_bytes_per_s, path.fixp_elements_per_s]
     assert all(len(figure.source) > 5 for figure in figures)
 
 
@@ -42,6 +44,10 @@ def test_the_simulator_has_no_rate_above_silicon(name: str) -> None:
     assert rates["hbm.total_cap_bytes_per_s"] <= hardware.silicon.hbm_write_bytes_per_s.value
     assert rates["l2.write_cap_bytes_per_s"] <= hardware.silicon.l2_write_bytes_per_s.value
     assert rates["l2.bytes"] <= hardware.silicon.l2_bytes.value
+    path = hardware.silicon.cube_path
+    assert path is not None
+    assert rates["l2.read_cap_bytes_per_s"] <= path.l2_read_bytes_per_s.value
+    assert rates["mte2_l1.l2_rate_bytes_per_s"] * hardware.cores_aic <= path.l2_read_bytes_per_s.value
     assert rates["launch.minimum_us"] >= hardware.silicon.floor_us.value
 
 
