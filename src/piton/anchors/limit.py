@@ -5,7 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, language_layers, normalization, quantized_rows, resampling, routing, sampling, selection, stencil
+from piton.anchors import (
+    attention,
+    convolution,
+    elementwise,
+    grouped_products,
+    language_layers,
+    latent_projections,
+    matmul,
+    normalization,
+    quantized_rows,
+    recurrent,
+    resampling,
+    routing,
+    sampling,
+    selection,
+    stencil,
+)
 from piton.anchors.formula import Formula
 from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
@@ -22,10 +38,16 @@ FLOOR = "floor"
 _ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
 _FORMULAS: dict[str, Formula] = {
+    **attention.FORMULAS,
+    **convolution.FORMULAS,
     **elementwise.FORMULAS,
+    **grouped_products.FORMULAS,
     **language_layers.FORMULAS,
+    **latent_projections.FORMULAS,
+    **matmul.FORMULAS,
     **normalization.FORMULAS,
     **quantized_rows.FORMULAS,
+    **recurrent.FORMULAS,
     **resampling.FORMULAS,
     **routing.FORMULAS,
     **sampling.FORMULAS,

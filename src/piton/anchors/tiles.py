@@ -130,12 +130,14 @@ def front(times: NDArray[np.float64], most: int) -> list[int]:
 def tilings(products: tuple[Product, ...], chip: CubeChip) -> tuple[_Numbers, ...]:
     """Every choice on the lattice that the capacities allow, as the columns of Tiling."""
     rows, columns = max(padded(product.m) for product in products), padded(products[0].n)
-    found: list[tuple[int, int, int, int, int]] = []
-    for base_m, base_n in _tiles(products, chip):
-        found += combinations((base_m,), (base_n,), multiples(-(-rows // base_m)), multiples(-(-columns // base_n)), _parts(products, chip))
-    base_m_, base_n_, down, across, parts = np.array(found, dtype=np.int64).T
-    fits = shared_rows(down, across, base_m_, base_n_) <= _l1_rows(products[0], parts, chip)
-    return tuple(column[fits] for column in (base_m_, base_n_, base_m_ * down, base_n_ * across, parts))
+    found: list[tuple[int, int, int, int]] = []
+    for tile_m, tile_n in _tiles(products, chip):
+        found += combinations((tile_m,), (tile_n,), multiples(-(-rows // tile_m)), multiples(-(-columns // tile_n)))
+    counts = np.array(_parts(products, chip), dtype=np.int64)
+    base_m, base_n, down, across = np.repeat(np.array(found, dtype=np.int64).T, len(counts), axis=1)
+    parts = np.tile(counts, len(found))
+    fits = shared_rows(down, across, base_m, base_n) <= _l1_rows(products[0], parts, chip)
+    return tuple(column[fits] for column in (base_m, base_n, base_m * down, base_n * across, parts))
 
 
 def _tiles(products: tuple[Product, ...], chip: CubeChip) -> list[tuple[int, int]]:
