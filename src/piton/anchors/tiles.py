@@ -119,11 +119,13 @@ def choices(products: tuple[Product, ...], chip: CubeChip) -> tuple[Tiled, ...]:
 
 def front(times: NDArray[np.float64], most: int) -> list[int]:
     """Indices of rows of `times` that no other row beats or equals in every column, by longest time, then by the sum of times: the first `most`."""
-    order = np.lexsort((times.sum(1), times.max(1)))
+    left, longest, totals = np.arange(len(times)), times.max(1), times.sum(1)
     kept: list[int] = []
-    while len(order) and len(kept) < most:
-        kept.append(int(order[0]))
-        order = order[(times[order] < times[order[0]]).any(1)]
+    while len(left) and len(kept) < most:
+        fastest = left[longest[left] == longest[left].min()]
+        best = int(fastest[totals[fastest].argmin()])
+        kept.append(best)
+        left = left[(times[left] < times[best]).any(1)]
     return kept
 
 
@@ -158,6 +160,7 @@ def sizes(extent: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({size for size in (*doubled, *equal) if size <= min(extent, most)}))
 
 
+@lru_cache(maxsize=1024)
 def multiples(count: int) -> tuple[int, ...]:
     """How many of `count` tiles a block may have along one axis: 1, powers of two, three times those, all."""
     doubled = [factor << power for factor in (1, 3) for power in range(count.bit_length())]
