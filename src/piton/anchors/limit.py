@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Literal
 
 from piton.anchors import (
     attention,
+    combining,
     convolution,
+    data_movement,
     elementwise,
     grouped_products,
     language_layers,
     latent_projections,
+    low_bit,
+    low_bit_products,
     matmul,
     normalization,
     quantized_rows,
     recurrent,
+    reduction,
     resampling,
     routing,
     sampling,
@@ -39,15 +45,20 @@ _ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1":
 
 _FORMULAS: dict[str, Formula] = {
     **attention.FORMULAS,
+    **combining.FORMULAS,
     **convolution.FORMULAS,
+    **data_movement.FORMULAS,
     **elementwise.FORMULAS,
     **grouped_products.FORMULAS,
     **language_layers.FORMULAS,
     **latent_projections.FORMULAS,
+    **low_bit.FORMULAS,
+    **low_bit_products.FORMULAS,
     **matmul.FORMULAS,
     **normalization.FORMULAS,
     **quantized_rows.FORMULAS,
     **recurrent.FORMULAS,
+    **reduction.FORMULAS,
     **resampling.FORMULAS,
     **routing.FORMULAS,
     **sampling.FORMULAS,
@@ -59,6 +70,21 @@ _FORMULAS: dict[str, Formula] = {
 def has_formula(operator: Operator) -> bool:
     """True when T_HW of this operator can be computed: it has our name and our attributes."""
     return operator.name in _FORMULAS and _FORMULAS[operator.name].attributes == {attribute.name for attribute in operator.attributes}
+
+
+def reasoning(operator: Operator, block: Block) -> str:
+    """What the operator's formula says about itself: the text of its function for `block`; empty without one."""
+    if not has_formula(operator):
+        return ""
+    formula = _FORMULAS[operator.name]
+    function = formula.convention if block == "convention" else formula.silicon
+    return (inspect.getdoc(function) or "") if function else ""
+
+
+def family(operator: Operator) -> str:
+    """What the module of the operator's formula says of all its operators; empty without a formula."""
+    module = inspect.getmodule(_FORMULAS[operator.name].silicon) if has_formula(operator) else None
+    return (inspect.getdoc(module) or "") if module else ""
 
 
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
@@ -124,9 +150,10 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
         if formula.convention is None:
             return ()
         work = formula.convention(case, hardware.edition)
-        return (Candidate(work, _times(work, hardware.convention)),)
-    return tuple(Candidate(work, _times(work, hardware.silicon)) for work in formula.silicon(case, hardware))
+        return (priced(work, hardware.convention),)
+    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
 
 
-def _times(work: Work, peaks: Peaks) -> dict[str, float]:
-    return {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value}
+def priced(work: Work, peaks: Peaks) -> Candidate:
+    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
+    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})
