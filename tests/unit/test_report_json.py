@@ -10,6 +10,7 @@ from piton.core.dtype import DType
 from piton.core.errors import FormatError, UsageError
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
+from piton.core.interval import ErrorBand
 from piton.core.measurement import Anchor, AnchorKind, CubePathFigures, Measurement, Provenance, WorkFigures
 from piton.core.report import CaseResult, Environment, HiddenSet, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
@@ -38,6 +39,7 @@ MODELLED = Anchor(
         cube_path=CubePathFigures(cube_flops={"float16": 1.0}, l2_read_bytes=2.0, l0a_bytes=3.0, l0b_bytes=4.0, l0c_elements=5.0, mte3_bytes=6.0),
     ),
 )
+BAND = ErrorBand(low=0.8, high=1.25, confidence=0.9, references=19, source="made up")
 CHECK = OutputCheck(
     name="y",
     dtype=DType.FLOAT32,
@@ -62,9 +64,11 @@ PASSING = CaseResult(
     ),
     size=SizeClass.SMALL,
     outcome=PASSED,
-    time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay"),
+    time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay", interval=BAND.around(10.0)),
     t_hw=MODELLED,
-    t_baseline=Anchor(kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0"),
+    t_baseline=Anchor(
+        kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0", version="v0 on engine 1", interval=BAND.around(20.0)
+    ),
     launches=(
         LaunchRecord(
             kernel=HOSTILE,
@@ -107,12 +111,13 @@ REPORT = score_report(
         target="t",
         hardware="h",
         hardware_digest="f",
-        chip=load_hardware("ascend910b2").figures("silicon"),
+        chip=load_hardware("ascend910b2").figures("silicon").model_copy(update={"fidelity": {"short": BAND}}),
         score_profile=ScoreProfile.SIM,
         precision_profile="strict",
         seed=0,
         trials=2,
         auto_sync=True,
+        baselines=("v0 on engine 1",),
         operators=(
             OperatorResult(
                 operator="exp",
@@ -197,6 +202,23 @@ def test_a_report_keeps_the_digest_it_had_before_the_way_into_the_cube_was_count
 def test_a_report_of_public_cases_keeps_the_digest_it_had_before_there_were_hidden_ones() -> None:
     assert "hidden" not in REPORT.canonical_result()
     assert "is_sealed" not in REPORT.canonical_result()["operators"][0]["cases"][0]
+
+
+def test_a_report_without_intervals_and_baseline_versions_keeps_the_digest_it_had_before_there_were_any() -> None:
+    case, failing = REPORT.operators[0].cases
+    older = {
+        "time": case.time.model_copy(update={"interval": None}),
+        "t_baseline": case.t_baseline.model_copy(update={"interval": None, "version": ""}),
+    }
+    cases = (case.model_copy(update=older), failing.model_copy(update={"t_baseline": None}))
+    chip = REPORT.chip.model_copy(update={"fidelity": {}})
+    operators = (REPORT.operators[0].model_copy(update={"cases": cases}),)
+    content = score_report(REPORT.model_copy(update={"operators": operators, "chip": chip, "baselines": ()})).canonical_result()
+    record = content["operators"][0]["cases"][0]
+    assert {"level_intervals", "total_interval", "baselines"} & set(content) == set()
+    assert "fidelity" not in content["chip"]
+    assert "interval" not in content["operators"][0]
+    assert [part for part in ("time", "hap", "t_hw", "t_baseline") if "interval" in record[part] or "version" in record[part]] == []
 
 
 def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -> None:

@@ -10,8 +10,10 @@ from typing import Annotated, NoReturn
 import typer
 
 import piton
+from piton.cli.baseline_app import baseline_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
+from piton.cli.metrics_app import metrics_app
 from piton.cli.options import SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -28,6 +30,8 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=pit
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
 app.add_typer(hap_app, name="hap")
+app.add_typer(baseline_app, name="baseline")
+app.add_typer(metrics_app)
 
 
 @app.command("eval")
@@ -55,6 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
     hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",
     hidden_count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
     list_failures: Annotated[bool, typer.Option("--list-failures", help="Of hidden cases, say by id which ones failed, and how.")] = False,
@@ -96,6 +101,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         is_resumed=resume,
         overwrites=overwrite,
         hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
+        baseline=baseline,
     )
     raise typer.Exit(until_stopped(lambda: run_evaluation(options)))
 
@@ -159,11 +165,12 @@ def report_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
+    fair: Annotated[bool, typer.Option("--fair", help="Show the fair-reporting record instead; also as --json or --markdown.")] = False,
 ) -> None:
     """Show a report again, scored anew, or several side by side; needs no device."""
     from piton.cli.reporting import ReportOptions, show_reports
 
-    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update, shows_fair=fair)
     raise typer.Exit(until_stopped(lambda: show_reports(runs, options)))
 
 
@@ -311,12 +318,11 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, or run.")] = "report") -> None:
-    """Print the JSON schema of report.json, or of what `piton run --json` prints."""
-    from piton.report.program import program_schema_text
-    from piton.report.schema import schema_text
+def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+    """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
+    from piton.cli.schemas import text_of
 
-    sys.stdout.write(program_schema_text() if of == "run" else schema_text())
+    sys.stdout.write(text_of(of))
 
 
 def _version(is_asked: bool) -> None:

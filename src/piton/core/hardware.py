@@ -8,6 +8,7 @@ from pydantic import Field
 
 from piton.core.canonical import digest
 from piton.core.dtype import DType
+from piton.core.interval import ErrorBand
 from piton.core.operator import Frozen
 
 Edition = Literal["910b2", "950pr"]
@@ -62,6 +63,8 @@ class ChipFigures(Frozen):
     block: Literal["silicon", "convention"]
     """Which block of the hardware file `peaks` is."""
     peaks: Peaks
+    fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
+    """How far simulated times were from measured ones, see `Hardware.fidelity`."""
 
 
 class Hardware(Frozen):
@@ -84,12 +87,14 @@ class Hardware(Frozen):
     """Element types that no instruction of the chip takes; operators on them can't be asked of it."""
     simulation: dict[str, Figure] = Field(default_factory=dict)
     """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
+    fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
+    """Error of simulated times by the kind of call (`core.fidelity.Regime`); a kind that is not there was not measured."""
 
     def figures(self, block: Literal["silicon", "convention"]) -> ChipFigures:
         """The part that reports keep, with the peaks of `block`."""
         peaks = self.silicon if block == "silicon" else self.convention
-        return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks)
+        return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks, fidelity=self.fidelity)
 
     def digest(self) -> str:
-        """Identity of every figure (sources included)."""
-        return digest(self)
+        """Identity of every figure that a time depends on (sources included). `fidelity` says how good the times are and changes none."""
+        return digest(self.model_dump(mode="python", exclude={"fidelity"}))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from enum import Enum
 from typing import Literal
 
 from pydantic import Field, model_validator
 
+from piton.core.interval import Interval, median_interval
 from piton.core.operator import Frozen
 
 
@@ -32,17 +34,26 @@ class Measurement(Frozen):
     provenance: Provenance
     method: str
     """How: warm-up, repeats, flush, clock; one sentence."""
+    interval: Interval | None = None
+    """Of a simulated time: where the measured one is expected; None where nobody knows, and for what was not simulated."""
 
     @model_validator(mode="after")
     def _has_samples(self) -> Measurement:
-        if not self.samples or any(not (sample >= 0) for sample in self.samples):
-            raise ValueError("a measurement needs at least one non-negative sample")
+        if not self.samples or any(not (0 <= sample < math.inf) for sample in self.samples):
+            raise ValueError("a measurement needs at least one sample, all of them finite and not negative")
         return self
 
     @property
     def value(self) -> float:
         """Median of the samples."""
         return statistics.median(self.samples)
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Where the true value is expected: `interval`, or for a device the interval of the median of its samples."""
+        if self.interval is not None or self.provenance is not Provenance.DEVICE:
+            return self.interval
+        return median_interval(self.samples)
 
 
 class AnchorKind(str, Enum):
@@ -88,7 +99,7 @@ class Anchor(Frozen):
     """T_HW or T_baseline of one case on one hardware."""
 
     kind: AnchorKind
-    value_us: float = Field(gt=0)
+    value_us: float = Field(gt=0, allow_inf_nan=False)
     provenance: Provenance
     method: str
     """Formula block, baseline kernel or published file behind the value."""
@@ -98,3 +109,7 @@ class Anchor(Frozen):
     """For T_HW: the time each unit would need by itself."""
     work: WorkFigures | None = None
     """For T_HW: what the formula counted; None for a quoted value, and in files from before it was kept."""
+    version: str = ""
+    """For T_baseline: the version of the set that it belongs to, as people cite it; empty in files from before it was kept."""
+    interval: Interval | None = None
+    """For T_baseline: where the true value is expected (us); None where nobody knows."""
