@@ -32,6 +32,7 @@ from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
 from piton.report.json_file import report_text, write_report, write_text
+from piton.report.lanes import read_timelines
 from piton.report.terminal import render_terminal
 
 HTML = "report.html"
@@ -93,7 +94,7 @@ def _run(options: EvaluationOptions, run_dir: Path) -> int:
     with LiveView(console) as view:
         report = evaluate(request, view.show)
     write_report(report, run_dir / REPORT)
-    write_text(run_dir / HTML, html_text(report))
+    write_text(run_dir / HTML, html_text(report, read_timelines(run_dir / TRACES, report)))
     if options.prints_json:
         sys.stdout.write(report_text(report))
     else:

@@ -14,6 +14,7 @@ from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
 from piton.core.interval import Interval
 from piton.core.measurement import Anchor, Measurement
+from piton.core.method import Method, Reporting
 from piton.core.operator import Frozen
 from piton.core.score import HapScore, ScoreProfile
 from piton.core.verdict import Outcome
@@ -102,6 +103,8 @@ class OperatorResult(Frozen):
 
     operator: str
     level: int
+    category: str = ""
+    """Family of the operator as its suite calls it, such as `Elementwise`; empty in files from before it was kept."""
     compiled: bool
     build_outcome: Outcome
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -123,6 +126,15 @@ class HiddenSet(Frozen):
     """What is said of each case: its result under a new number, its result under its id, everything."""
 
 
+class Integrity(Frozen):
+    """The integrity policy in force: what counts as a cheat, and how equal outputs have to be (docs/metrics.md lists its rules)."""
+
+    version: str
+    """Raised whenever a rule changes."""
+    digest: str
+    """SHA-256 of all the rules: refused texts, verdicts with their causes and precedence, thresholds, allowances."""
+
+
 class Environment(Frozen):
     """Where and with what the evaluation ran; never part of the canonical result."""
 
@@ -137,6 +149,8 @@ class Environment(Frozen):
     """ISO 8601 time."""
     wall_s: float = 0.0
     jobs: int = 1
+    libraries: dict[str, str] = Field(default_factory=dict)
+    """Versions of further libraries that have a say in results, by package name."""
 
 
 class Report(Frozen):
@@ -156,6 +170,12 @@ class Report(Frozen):
     """Figures of the hardware file that renderings use; None in files from before they were kept."""
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
+    integrity: Integrity | None = None
+    """None in files from before it was kept."""
+    method: Method | None = None
+    """How the submission came about, as its submission.toml says; None when it says nothing."""
+    reporting: Reporting | None = None
+    """What its submission.toml adds to the fair-reporting record; None when it says nothing."""
     hidden: HiddenSet | None = None
     """Set when the cases are hidden ones; `suite_digest` then covers them."""
     seed: int
@@ -188,19 +208,21 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, intervals), so that it still matches
-        its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
+        policy, method), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
         for item in operators:
-            _drop_absent(item, interval=None)
+            _drop_absent(item, category="", interval=None)
             for case in item["cases"]:
                 _drop_from_case(case)
         if isinstance(data["chip"], dict):
             _drop_absent(data["chip"], fidelity={})
+            _drop_absent(data["chip"]["peaks"], cube_path=None)
         _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={}, level_intervals={}, total_interval=None, baselines=())
+        _drop_absent(data, integrity=None, method=None, reporting=None)
         return data
 
     def canonical_digest(self) -> str:
@@ -216,6 +238,8 @@ def _drop_from_case(case: dict[str, Any]) -> None:
         _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
         _drop_absent(anchor, work=None, version="", interval=None)
+        if "work" in anchor:
+            _drop_absent(anchor["work"], cube_path=None)
     for record in filter(None, (case["time"], case["hap"])):
         _drop_absent(record, interval=None)
 

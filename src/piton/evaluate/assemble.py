@@ -19,6 +19,7 @@ from piton.core.submission import Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
 from piton.evaluate.execute import unrun_case
+from piton.evaluate.integrity import integrity_policy
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import peaks_block
@@ -61,6 +62,9 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         chip=target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
+        integrity=integrity_policy(),
+        method=submission.method,
+        reporting=submission.reporting,
         seed=request.seed,
         trials=request.trials,
         auto_sync=effective_auto_sync(submission, request),
@@ -97,6 +101,7 @@ def _operator_result(member: SuiteOperator, build: Build, selection: Selection, 
     return OperatorResult(
         operator=operator.name,
         level=operator.level,
+        category=operator.category,
         compiled=build.outcome is None,
         build_outcome=build.outcome or PASSED,
         diagnostics=build.diagnostics,

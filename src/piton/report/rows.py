@@ -240,8 +240,14 @@ def mean_hap(cases: Sequence[CaseResult]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def time_ratio(case: CaseResult) -> float | None:
+    """T_cand / T_HW, where both are known."""
+    return case.time.value / case.t_hw.value_us if case.time and case.t_hw else None
+
+
 def _ratio(case: CaseResult) -> str:
-    return f"{case.time.value / case.t_hw.value_us:.2f}" if case.time and case.t_hw else NONE
+    found = time_ratio(case)
+    return NONE if found is None else f"{found:.2f}"
 
 
 def _limits(case: CaseResult) -> str:

@@ -13,10 +13,11 @@ from rich.text import Text
 from piton.core.report import OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.report import compare, rows
-from piton.report.compare import Comparison
+from piton.report import rows
 from piton.report.failures import Failure, failures, is_failure, other_text
+from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.method_text import method_text
 from piton.report.trust import baselines_text, interval_text, trust_text
 
 WIDTH = 160
@@ -69,19 +70,6 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     with console.capture() as capture:
         console.print(render_terminal(report))
     return capture.get()
-
-
-def render_comparison(found: Comparison) -> RenderableType:
-    """Several reports side by side."""
-    tables = [_plain_table(table) for table in (found.scores, found.changes) if table.lines]
-    rest = f"and {found.changes_left_out} more cases" if found.changes_left_out else ""
-    notes = [rest, *(f"not the same: {visible(text)}" for text in found.differences), "" if found.changes.lines else "no case changed"]
-    return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
-
-
-def _plain_table(table: compare.Table) -> Listing:
-    columns = [Column(visible(name), is_right=number > 0) for number, name in enumerate(table.head)]
-    return Listing(columns, [tuple(visible(cell) for cell in line) for line in table.lines], table.title)
 
 
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
@@ -155,6 +143,9 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield from [Text(visible(text))] if text else []
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
+    if report.method is not None:
+        yield Text(visible(method_text(report.method)), style="dim")
+    yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 
