@@ -39,7 +39,7 @@ FormT = TypeVar("FormT", bound=BaseModel)
 def one_of(known: Iterable[str], found: str) -> str:
     """`one of a, b, c; nearest: b` for an error about a word that is none of them."""
     words = list(known)
-    near = difflib.get_close_matches(found, words, n=1)
+    near = difflib.get_close_matches(found, words, n=1) or [word for word in words if found and found in word]
     return f"one of {', '.join(words)}" + (f"; nearest: {near[0]}" if near else "")
 
 
