@@ -145,3 +145,24 @@ def test_a_broken_file_of_a_submission_is_named_where_the_user_has_it(tmp_path: 
     with pytest.raises(FormatError) as caught:
         read_submission(folder, tmp_path / "store")
     assert caught.value.where == str(folder / "submission.toml")
+
+
+def refusal(tmp_path: Path, text: str) -> FormatError | None:
+    """The error that a file with this text is, or None when it loads."""
+    try:
+        read(tmp_path, text)
+    except FormatError as error:
+        return error
+    return None
+
+
+ODD = ("''", "0", "-1", "9223372036854775807", "1e999", "nan", "true", "[]", "[[]]", "{}", "[{}]", "[1, 'a']", "1979-05-27", r'"\u0000"', "['none']")
+
+
+@pytest.mark.parametrize("line", [line for line in TEXT.splitlines() if " = " in line])
+def test_whatever_a_key_holds_it_loads_or_is_one_clear_error(tmp_path: Path, line: str) -> None:
+    key = line.partition(" = ")[0]
+    texts = [TEXT.replace(line, f"{key} = {value}") for value in (*ODD, f"'{'x' * 5000}'", "9" * 5000)]
+    errors = [error for text in texts if (error := refusal(tmp_path, text)) is not None]
+    assert len(errors) >= 5
+    assert [str(error) for error in errors if "submission.toml" not in error.where or len(str(error)) > 1000] == []
