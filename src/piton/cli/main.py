@@ -12,6 +12,7 @@ import typer
 
 import piton
 from piton.cli.baseline_app import baseline_app
+from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.metrics_app import metrics_app
 from piton.cli.start import stop_at_once, stops_raised
@@ -37,6 +38,7 @@ suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them
 app.add_typer(suite_app, name="suite")
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
+app.add_typer(compare_app)
 
 
 @app.command("eval")
