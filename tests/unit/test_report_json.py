@@ -11,7 +11,7 @@ from piton.core.errors import FormatError, UsageError
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.interval import ErrorBand
-from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance, WorkFigures
+from piton.core.measurement import Anchor, AnchorKind, CubePathFigures, Measurement, Provenance, WorkFigures
 from piton.core.report import CaseResult, Environment, HiddenSet, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, Place, outcome
@@ -32,7 +32,12 @@ MODELLED = Anchor(
     method="silicon",
     limiting_unit="mte2",
     unit_times_us={"mte2": 5.0},
-    work=WorkFigures(read_bytes=8, write_bytes=8, vector_lanes={"float32": 4.0}),
+    work=WorkFigures(
+        read_bytes=8,
+        write_bytes=8,
+        vector_lanes={"float32": 4.0},
+        cube_path=CubePathFigures(cube_flops={"float16": 1.0}, l2_read_bytes=2.0, l0a_bytes=3.0, l0b_bytes=4.0, l0c_elements=5.0, mte3_bytes=6.0),
+    ),
 )
 BAND = ErrorBand(low=0.8, high=1.25, confidence=0.9, references=19, source="made up")
 CHECK = OutputCheck(
@@ -178,6 +183,20 @@ def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_m
     assert set(Report.model_fields) - set(hidden.canonical_result()) == {"environment", "result_digest"}
     cases = hidden.canonical_result()["operators"][0]["cases"]
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
+
+
+def test_a_report_keeps_the_digest_it_had_before_the_way_into_the_cube_was_counted() -> None:
+    """Neither the work of a case nor the chip's peaks name a `cube_path` that isn't there."""
+    operator = REPORT.operators[0]
+    assert operator.cases[0].t_hw is not None
+    assert operator.cases[0].t_hw.work is not None
+    assert REPORT.chip is not None
+    roof = operator.cases[0].t_hw.model_copy(update={"work": operator.cases[0].t_hw.work.model_copy(update={"cube_path": None})})
+    cases = tuple(case.model_copy(update={"t_hw": roof}) for case in operator.cases)
+    chip = REPORT.chip.model_copy(update={"peaks": REPORT.chip.peaks.model_copy(update={"cube_path": None})})
+    old = REPORT.model_copy(update={"operators": (operator.model_copy(update={"cases": cases}),), "chip": chip}).canonical_result()
+    assert "cube_path" not in str(old)
+    assert "cube_path" in str(REPORT.canonical_result())
 
 
 def test_a_report_of_public_cases_keeps_the_digest_it_had_before_there_were_hidden_ones() -> None:

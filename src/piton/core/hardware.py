@@ -23,6 +23,19 @@ class Figure(Frozen):
     """Document, table or derivation the value comes from."""
 
 
+class CubePathPeaks(Frozen):
+    """Peak rates of the ways into and out of the cube units, all cores together."""
+
+    l2_read_bytes_per_s: Figure
+    """Reads that hit L2: what a second core, or the same one, reads again."""
+    l0a_bytes_per_s: Figure
+    """L1 to the left operands' buffer (pipe MTE1)."""
+    l0b_bytes_per_s: Figure
+    """L1 to the right operands' buffer (pipe MTE1)."""
+    fixp_elements_per_s: Figure
+    """Results out of the accumulators (pipe FIX), whatever they are converted to."""
+
+
 class Peaks(Frozen):
     """Peak rates that T_HW is computed from; `convention` and `silicon` blocks share this form (D5)."""
 
@@ -37,6 +50,8 @@ class Peaks(Frozen):
     """Lane-instructions per second by dtype name, one per lane and issue."""
     floor_us: Figure
     """No case is said to need less than this."""
+    cube_path: CubePathPeaks | None = None
+    """None in a block that knows nothing of them (the published convention), and in files from before they were counted."""
 
 
 class ChipFigures(Frozen):

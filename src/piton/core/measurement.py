@@ -63,6 +63,23 @@ class AnchorKind(str, Enum):
     T_BASELINE = "t_baseline"
 
 
+class CubePathFigures(Frozen):
+    """What the cube units and the ways into and out of them have to do: amounts of the busiest core times the number of cores."""
+
+    cube_flops: dict[str, float] = Field(default_factory=dict)
+    """Operations by operand dtype that the cube takes the time of: those of `WorkFigures.cube_flops`, padding to fractals, and those of idle cores."""
+    l2_read_bytes: float = Field(default=0.0, ge=0)
+    """Reads over L2: compulsory ones, tiles that are read again, and intermediates."""
+    l0a_bytes: float = Field(default=0.0, ge=0)
+    """L1 to the left operands' buffer."""
+    l0b_bytes: float = Field(default=0.0, ge=0)
+    """L1 to the right operands' buffer."""
+    l0c_elements: float = Field(default=0.0, ge=0)
+    """Results that leave the accumulators."""
+    mte3_bytes: float = Field(default=0.0, ge=0)
+    """What vector cores hand to cube cores through global memory."""
+
+
 class WorkFigures(Frozen):
     """What one call has to do at least, as the work formula behind a T_HW counts it."""
 
@@ -74,6 +91,8 @@ class WorkFigures(Frozen):
     """Operations of the cube unit by operand dtype, a multiply-add being two."""
     vector_lanes: dict[str, float] = Field(default_factory=dict)
     """Lane-instructions of the vector unit by dtype: elements times instructions per element."""
+    cube_path: CubePathFigures | None = None
+    """None where no cube unit works, in the published convention, and in files from before it was kept."""
 
 
 class Anchor(Frozen):

@@ -208,8 +208,8 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, intervals, policy, method), so that it
-        still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
+        policy, method), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -220,6 +220,7 @@ class Report(Frozen):
                 _drop_from_case(case)
         if isinstance(data["chip"], dict):
             _drop_absent(data["chip"], fidelity={})
+            _drop_absent(data["chip"]["peaks"], cube_path=None)
         _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={}, level_intervals={}, total_interval=None, baselines=())
         _drop_absent(data, integrity=None, method=None, reporting=None)
         return data
@@ -237,6 +238,8 @@ def _drop_from_case(case: dict[str, Any]) -> None:
         _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
         _drop_absent(anchor, work=None, version="", interval=None)
+        if "work" in anchor:
+            _drop_absent(anchor["work"], cube_path=None)
     for record in filter(None, (case["time"], case["hap"])):
         _drop_absent(record, interval=None)
 

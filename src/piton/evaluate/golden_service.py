@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 import piton.numerics
 from piton.core.canonical import canonical_json, digest, digest_bytes
 from piton.core.case import Case
+from piton.core.eager import EagerTrace
 from piton.core.errors import EvaluatorError
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Role, Runner, RunningProcess
@@ -33,6 +35,9 @@ _ENTRY = "piton.evaluate.worker.golden_worker:serve"
 _DAY_S = 86_400
 _LEAST_MEMORY = 2 << 30
 """Loading torch alone reserves most of a GiB."""
+_MOST_TRACE_BYTES = 16 << 20
+"""Far above the longest trace of ours: 4096 different launches take 3 MB."""
+_Taken = TypeVar("_Taken")
 _TENSORS = TypeAdapter(tuple[StoredTensor, ...])
 
 
@@ -143,6 +148,15 @@ class GoldenService:
         """Outputs of the same-dtype run; called lazily, in the lane's own thread (its memory is part of the lane's reservation)."""
         return _split(self._entry(self._request(operator, case, "native", trial))).outputs
 
+    def trace(self, operator: Operator, case: Case) -> EagerTrace:
+        """Which operators the golden starts, recorded in a worker. Raises EvaluatorError when the golden could not be loaded, or the worker fails.
+
+        Neither seed nor trial count: a golden that has to run on data gets the data of seed 0, so that one trace serves every run.
+        """
+        version = self._settings.suite_version
+        request = GoldenRequest(operator=operator, case=case, suite_version=version, seed=0, precision="native", wanted="trace")
+        return _parse_trace(self._ask(request, _read_all), f"{operator.name}/{case.id}")
+
     def close(self) -> None:
         """End all workers; a golden run in progress fails with EvaluatorError."""
         self._is_closed = True
@@ -187,17 +201,21 @@ class GoldenService:
         return self._store.load(key) or self._compute(key, request)
 
     def _compute(self, key: str, request: GoldenRequest) -> Entry:
-        worker = self._take()
         with self._lock:
             self.executed += 1
+        return self._ask(request, lambda descriptor, tensors: self._store.publish(key, descriptor, tensors))
+
+    def _ask(self, request: GoldenRequest, take: Callable[[int, tuple[StoredTensor, ...]], _Taken]) -> _Taken:
+        """What `take` makes of the memory file that an idle worker filled, and of its index."""
+        worker = self._take()
         try:
             with memory_file() as descriptor:
-                entry = self._store.publish(key, descriptor, worker.ask(request, descriptor))
+                taken = take(descriptor, worker.ask(request, descriptor))
         except BaseException:
             self._drop(worker)
             raise
         self._idle.put(worker)
-        return entry
+        return taken
 
     def _take(self) -> GoldenWorker:
         with contextlib.suppress(queue.Empty):
@@ -240,6 +258,20 @@ def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[Sto
         return _TENSORS.validate_python(content["tensors"])
     except (ValueError, TypeError, KeyError, ValidationError) as error:
         raise EvaluatorError("the golden worker answered nonsense", where=where, found=str(error).splitlines()[0]) from None
+
+
+def _read_all(descriptor: int, _tensors: tuple[StoredTensor, ...]) -> bytes:
+    """What a worker wrote, up to one byte more than a trace may have."""
+    return os.pread(descriptor, _MOST_TRACE_BYTES + 1, 0)
+
+
+def _parse_trace(text: bytes, where: str) -> EagerTrace:
+    if len(text) > _MOST_TRACE_BYTES:
+        raise EvaluatorError("the trace of a golden is too long", expected=f"at most {_MOST_TRACE_BYTES} bytes", found="more", where=where)
+    try:
+        return EagerTrace.model_validate_json(text)
+    except ValidationError as error:
+        raise EvaluatorError("the golden worker wrote no trace", where=where, found=str(error).splitlines()[0]) from None
 
 
 def _ending(text: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -149,8 +149,17 @@ def _same_array(before: AnyArray, after: Any, name: str, path: str) -> AnyArray:
 
 
 def _arguments(operator: Operator, case: Case, inputs: Inputs, precision: Precision) -> dict[str, object]:
-    tensors = {name: _to_argument(value, precision) for name, value in inputs.items()}
-    omitted = {spec.name: None for spec in operator.inputs if spec.name not in inputs}
+    return golden_arguments(operator, case, {name: _to_argument(value, precision) for name, value in inputs.items()})
+
+
+def native_arguments(operator: Operator, case: Case, inputs: Inputs) -> dict[str, object]:
+    """All arguments of the golden in the same-dtype run."""
+    return _arguments(operator, case, inputs, "native")
+
+
+def golden_arguments(operator: Operator, case: Case, tensors: Mapping[str, object]) -> dict[str, object]:
+    """All arguments of the golden on a case: the tensors given, None for those that the case leaves out, and the attributes."""
+    omitted = {spec.name: None for spec in operator.inputs if spec.name not in tensors}
     own = {"case_id": case.id} if operator.draws_own_inputs else {}
     return {**tensors, **omitted, **own, **_attributes(operator, case)}
 
@@ -199,6 +208,11 @@ def _to_array(tensor: torch.Tensor) -> AnyArray:
 
 
 Named = tuple[str, TensorSpec, torch.Tensor]
+
+
+def returned_forms(operator: Operator, case: Case, result: Any, path: str) -> list[tuple[DType, tuple[int, ...]]]:
+    """Declared dtype and shape of everything that a golden returned. Raises EvaluatorError as `run_golden` does."""
+    return [(output_dtype(operator, spec, case, tensor), tuple(tensor.shape)) for _, spec, tensor in _named_outputs(operator, result, path)]
 
 
 def _named_outputs(operator: Operator, result: Any, path: str) -> list[Named]:

@@ -43,6 +43,8 @@ class GoldenRequest(BaseModel):
     shift: float = 0.0
     """Added to every floating input (two-trial mode)."""
     precision: Literal["float64", "native"] = "float64"
+    wanted: Literal["tensors", "trace"] = "tensors"
+    """Data of the case, or which operators its golden starts (JSON of an EagerTrace; `precision` does not matter then)."""
 
 
 def serve(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
@@ -69,7 +71,8 @@ def _receive(control: socket.socket) -> tuple[bytes, int] | None:
 def _answer(text: bytes, descriptor: int) -> bytes:
     try:
         with os.fdopen(descriptor, "wb") as target:
-            index = _compute(GoldenRequest.model_validate_json(text), target)
+            request = GoldenRequest.model_validate_json(text)
+            index = _compute(request, target) if request.wanted == "tensors" else _trace(request, target)
         return json.dumps({"tensors": index}).encode()
     except PitonError as error:
         return _failure(str(error))
@@ -94,6 +97,15 @@ def _compute(request: GoldenRequest, target: BinaryIO) -> list[dict[str, object]
     for output in run_golden(operator.golden_path, operator, case, inputs, request.precision):
         index.add(OUTPUT_PREFIX + output.name, None, output.dtype.value, output.shape, output.data)
     return index.tensors
+
+
+def _trace(request: GoldenRequest, target: BinaryIO) -> list[dict[str, object]]:
+    """Write the trace of the golden to `target`; no tensors come with it."""
+    from piton.numerics.eager_trace import trace_golden
+
+    operator, case = request.operator, request.case
+    target.write(trace_golden(operator.golden_path, operator, case, lambda: _inputs(request)).model_dump_json().encode())
+    return []
 
 
 def _inputs(request: GoldenRequest) -> Inputs:
