@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from piton.core.finding import Finding, FindingKind
 from piton.core.report import Report
 from piton.core.verdict import Cause, Place, outcome
 from piton.report.html import html_text
+from piton.report.lanes import BlockLanes, Lane, LaneChart, Timelines
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: apt-get install chromium)")
 
@@ -68,6 +70,40 @@ FOLLOW = """async (window, document) => {
   return { before, after: row.checkVisibility(), isInView: box.top >= 0 && box.bottom <= window.innerHeight };
 }"""
 
+DRILL = """(window, document) => {
+  const dialog = document.getElementById("case");
+  const opener = (id) => document.querySelector(`#${id} button.drill`);
+  const texts = (selector) => [...dialog.querySelectorAll(selector)].map((part) => part.textContent);
+  const seen = () => ({ open: dialog.open, title: dialog.querySelector("span").textContent, heads: texts("h4"), terms: texts("dt"), text: dialog.textContent,
+    overflow: dialog.scrollWidth - dialog.clientWidth,
+    lanes: dialog.querySelectorAll("figure.lanes svg").length, ids: dialog.querySelectorAll("div [id]").length });
+  const found = { before: dialog.open, tag: opener("exp-1").tagName, label: opener("exp-1").title };
+  opener("exp-1").click(); found.first = seen();
+  const [previous, next] = dialog.querySelectorAll("button[data-step]");
+  previous.click(); found.start = seen().title;
+  next.click(); next.click(); found.third = seen().title;
+  next.click(); found.failed = seen();
+  const link = dialog.querySelector("div a"); link.click(); found.left = dialog.open;
+  opener("exp-1").click(); dialog.querySelector("button[autofocus]").click(); found.closed = dialog.open;
+  return found;
+}"""
+UNAIDED = """(window, document) => {
+  const limits = document.getElementById("limits-roof").getBoundingClientRect();
+  const nameless = [...document.querySelectorAll("[role=img]")].filter((part) => !part.getAttribute("aria-label")).length;
+  const stacks = [...document.querySelectorAll(".stack")].map((stack) => [...stack.children].map((part) => part.getBoundingClientRect().width));
+  document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  const lanes = [...document.querySelectorAll("figure.lanes svg")].map((lane) => lane.getBoundingClientRect());
+  return { levels: document.querySelectorAll("#breakdown ~ .card tbody tr").length, stacks, buttons: document.querySelectorAll("button.drill").length,
+    hidden: document.getElementById("filters").hidden, dialog: document.getElementById("case").checkVisibility(), limits: [limits.width > 0, limits.height > 0],
+    lanes: lanes.filter((box) => box.width > 100 && box.height > 10).length, nameless,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth };
+}"""
+OPEN = """async (window, document) => {
+  document.querySelectorAll("details.operator").forEach((part) => { part.open = true; });
+  await new Promise((done) => window.setTimeout(done, 50));
+  return { nodes: document.getElementsByTagName("*").length, rows: document.querySelectorAll("button.drill").length };
+}"""
+
 
 def typical() -> Report:
     """Two operators: three cases that pass, one hazard, one very long name."""
@@ -89,6 +125,14 @@ def hostile() -> Report:
         bad = failed_case(outcome(Cause.DEADLOCK, payload, place=place, kernel=payload), f"2{payload}", others=(outcome(Cause.FLAG_LEAK, payload),))
         operators.append(operator_of(f"op{number}{payload}", good, bad))
     return small_report(tuple(operators), name=PAYLOADS[0] + PAYLOADS[2])
+
+
+def timelines() -> Timelines:
+    """One drawn launch of exp/1 and one of exp/10."""
+    vector = Lane("V", (("waits", "M0 12V0H200V12Z"), ("busy", "M0 12V6H200V12Z")), "busy 40 %, waits 30 %")
+    blocks = (BlockLanes("block 0", (vector, Lane("MTE2", (("busy", "M0 12V0H300V12Z"),), "busy 99 %"))),)
+    charts = [LaneChart("exp", case, "k" * 200, 1, 1, 7.0, ("0", "7"), "M0 0H9v2H0z", 1, blocks, "", "exp-1-1.json") for case in ("1", "10")]
+    return Timelines(tuple(charts))
 
 
 @pytest.fixture(scope="module", params=[LIGHT, DARK], ids=["light", "dark"])
@@ -133,6 +177,45 @@ def test_tables_sort_cases_are_filtered_and_the_button_changes_the_scheme(tmp_pa
     assert (found["gelu"], found["said"]) == (["1"], "1 cases shown")
     assert (found["all"], found["closed"]) == (5, 0)
     assert brightness(found["grounds"][1]) < 0.2 < 0.8 < brightness(found["grounds"][0])
+
+
+def test_one_click_gathers_everything_about_a_case_and_another_goes_to_the_next(tmp_path: Path) -> None:
+    for found in look_at(html_text(typical(), timelines()), DRILL, tmp_path).frames:
+        first = found["first"]
+        assert (found["before"], found["tag"], found["label"], first["open"], first["title"]) == (False, "BUTTON", "everything about case 1", True, "exp 1")
+        assert first["heads"] == [
+            "Result",
+            "Where the time goes",
+            "Where T_HW comes from",
+            "How outputs compared",
+            "Launches",
+            "Cases and where their numbers come from",
+        ]
+        assert {"verdict", "HAP", "MTE2", "mte2", "worst position", "kernel", "inputs"} <= set(first["terms"])
+        assert (first["lanes"], first["ids"], first["overflow"]) == (3, 0, 0), "one overview and two pipes; no id twice"
+        assert (found["start"], found["third"], found["failed"]["title"]) == ("exp 1", "exp 10", "exp 11")
+        assert "reads what nothing orders" in found["failed"]["text"]
+        assert (found["left"], found["closed"]) == (False, False)
+
+
+def test_without_its_script_the_page_has_everything_but_sorting_filters_and_the_dialog(tmp_path: Path) -> None:
+    page = re.sub(r"<script>.*?</script>", "", html_text(typical(), timelines()), flags=re.S)
+    for frame in look_at(page, UNAIDED, tmp_path).frames:
+        assert (frame["buttons"], frame["hidden"], frame["dialog"], frame["limits"]) == (0, True, False, [True, True])
+        assert (frame["lanes"], frame["nameless"], frame["overflow"]) == (6, 0, 0)
+
+
+def test_bars_of_limits_are_as_long_as_their_shares(tmp_path: Path) -> None:
+    cases = [passed_case(case_id=str(number), unit=unit) for number, unit in enumerate(("mte2", "mte3", "mte2", "vector"))]
+    (frame,) = look_at(html_text(small_report((operator_of("exp", *cases),))), UNAIDED, tmp_path, widths=(1280,)).frames
+    vector, mte = frame["stacks"][0]
+    assert mte / vector == pytest.approx(3.0, rel=0.02)
+
+
+def test_a_whole_suite_stays_a_page_of_bearable_size_and_every_case_can_be_opened(tmp_path: Path) -> None:
+    found = look_at(html_text(large_report()), OPEN, tmp_path, widths=(1280,)).frames[0]
+    assert found["rows"] == 1060
+    assert found["nodes"] < 120_000, "a browser lays out so many in about a second"
 
 
 def test_a_link_to_a_case_opens_its_operator_and_goes_there(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from timing_driver import ADD, F16, MTE2, MTE3, V
 from piton.catalog.hardware import hardware_names, load_hardware
 from piton.core.hardware import Hardware
 
+SIMULATED = tuple(name for name in hardware_names() if load_hardware(name).simulation)
 MIB = 1 << 20
 GM = 0x200000000000
 
@@ -37,7 +38,7 @@ def roof_us(hardware: Hardware, read_bytes: int, write_bytes: int) -> float:
     return max(peaks.floor_us.value, 1e6 * read_bytes / peaks.hbm_read_bytes_per_s.value, 1e6 * write_s)
 
 
-@pytest.mark.parametrize("name", hardware_names())
+@pytest.mark.parametrize("name", SIMULATED)
 @pytest.mark.parametrize(
     ("read_mib", "write_mib"), [(0.001, 0), (0, 0.001), (1, 1), (16, 16), (0, 128), (128, 0), (64, 128), (0, 192), (0, 256), (0, 384), (256, 300)]
 )
@@ -62,7 +63,7 @@ def test_a_second_launch_on_its_own_output_beats_no_roof_either() -> None:
     assert all(answer["cycles"] / 1800 >= roof_us(hardware, 0, size) for answer in answers)
 
 
-@pytest.mark.parametrize("name", hardware_names())
+@pytest.mark.parametrize("name", SIMULATED)
 def test_no_vector_stream_beats_the_silicon_lanes(name: str) -> None:
     hardware = load_hardware(name)
     script = "".join("core\n" + f"vector {ADD} {F16} {0x20000} 0 {0x8100} 255\n" * 40 for _ in range(48))

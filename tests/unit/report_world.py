@@ -124,7 +124,7 @@ def _operator(number: int, cases: int, drawn: random.Random) -> OperatorResult:
         missing = tuple(failed_case(found, str(case), name) for case in range(1, cases + 1))
         return operator_of(name, *missing, build=found, diagnostics=(Diagnostic(file="kernel.cpp", line=7, message="no such name: cuont"),))
     made = [_case(name, number, case, drawn) for case in range(1, cases + 1)]
-    return operator_of(name, *made)
+    return operator_of(name, *made).model_copy(update={"level": 1 + number % 4, "category": ("Elementwise", "Reduction", "Matmul")[number % 3]})
 
 
 def _case(name: str, number: int, case: int, drawn: random.Random) -> CaseResult:

@@ -14,6 +14,7 @@ from piton.core.score import ScoreProfile
 from piton.core.submission import Manifest, OperatorSources, Submission
 from piton.evaluate.arguments import all_attributes, argument_order
 from piton.evaluate.assemble import submission_name
+from piton.evaluate.baseline_sources import BaselineSources
 from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines, timing_call
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
@@ -124,7 +125,7 @@ def test_an_operator_without_a_baseline_has_none(tmp_path: Path) -> None:
 
 def test_the_budget_is_a_multiple_of_the_baseline_between_floor_and_ceiling() -> None:
     bounds = Bounds(budget_ratio=100, budget_floor_cycles=1000, budget_ceiling_cycles=1_000_000)
-    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, None, bounds)
+    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, BaselineSources(), bounds)
 
     def budget(value_us: float | None) -> int:
         anchor = Anchor(kind=AnchorKind.T_BASELINE, value_us=value_us, provenance=Provenance.SIMULATED, method="m") if value_us else None
@@ -143,7 +144,7 @@ def test_arguments_follow_the_schema_and_defaults_are_filled_in() -> None:
 def test_the_roof_of_a_case_that_leaves_attributes_to_their_defaults_is_that_of_the_defaults() -> None:
     defaults = {"base": -1.0, "scale": 1.0, "shift": 0.0}
     exp = OPERATOR.model_copy(update={"name": "exp", "attributes": tuple(AttrSpec(name=name, type="float", default=value) for name, value in defaults.items())})
-    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, None, Bounds())
+    book = AnchorBook(NullTarget().hardware, ScoreProfile.SIM, {}, BaselineSources(), Bounds())
     given, left_out = (CASE.model_copy(update={"operator": "exp", "attributes": attributes}) for attributes in (defaults, {}))
     assert book.of(exp, left_out).t_hw == book.of(exp, given).t_hw is not None
 

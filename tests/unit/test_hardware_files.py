@@ -8,8 +8,11 @@ import pytest
 
 from piton.catalog.hardware import HARDWARE_DIR, flat_table, hardware_names, load_hardware
 from piton.core.errors import FormatError, UsageError
+from piton.targets.registry import hardware_name, target_names
 
 HBM_PEAK = 1.6e12
+SIMULATED = tuple(name for name in hardware_names() if load_hardware(name).simulation)
+"""Chips with a timing model."""
 
 
 def write_variant(folder: Path, old: str, new: str) -> Path:
@@ -28,10 +31,12 @@ def test_every_figure_names_its_source(name: str) -> None:
     for peaks in (hardware.convention, hardware.silicon):
         figures += [peaks.hbm_read_bytes_per_s, peaks.hbm_write_bytes_per_s, peaks.l2_write_bytes_per_s, peaks.l2_bytes, peaks.floor_us]
         figures += [*peaks.cube_flops.values(), *peaks.vector_lanes_per_s.values()]
+        if (path := peaks.cube_path) is not None:
+            figures += [path.l2_read_bytes_per_s, path.l0a_bytes_per_s, path.l0b_bytes_per_s, path.fixp_elements_per_s]
     assert all(len(figure.source) > 5 for figure in figures)
 
 
-@pytest.mark.parametrize("name", hardware_names())
+@pytest.mark.parametrize("name", SIMULATED)
 def test_the_simulator_has_no_rate_above_silicon(name: str) -> None:
     hardware = load_hardware(name)
     rates = {key: figure.value for key, figure in hardware.simulation.items()}
@@ -39,6 +44,10 @@ def test_the_simulator_has_no_rate_above_silicon(name: str) -> None:
     assert rates["hbm.total_cap_bytes_per_s"] <= hardware.silicon.hbm_write_bytes_per_s.value
     assert rates["l2.write_cap_bytes_per_s"] <= hardware.silicon.l2_write_bytes_per_s.value
     assert rates["l2.bytes"] <= hardware.silicon.l2_bytes.value
+    path = hardware.silicon.cube_path
+    assert path is not None
+    assert rates["l2.read_cap_bytes_per_s"] <= path.l2_read_bytes_per_s.value
+    assert rates["mte2_l1.l2_rate_bytes_per_s"] * hardware.cores_aic <= path.l2_read_bytes_per_s.value
     assert rates["launch.minimum_us"] >= hardware.silicon.floor_us.value
 
 
@@ -47,6 +56,36 @@ def test_the_910b2_convention_is_the_published_one() -> None:
     assert (convention.hbm_read_bytes_per_s.value, convention.l2_write_bytes_per_s.value, convention.l2_bytes.value) == (1.92e12, 6.4e12, 192e6)
     assert (convention.cube_flops["float16"].value, convention.cube_flops["int8"].value, convention.cube_flops["float32"].value) == (354e12, 708e12, 86e12)
     assert (convention.vector_lanes_per_s["float32"].value, convention.vector_lanes_per_s["float16"].value) == (6e12, 12e12)
+
+
+def test_the_950pr_convention_is_the_published_one() -> None:
+    hardware = load_hardware("ascend950pr")
+    convention = hardware.convention
+    assert (hardware.edition, hardware.arch) == ("950pr", "dav-3510")
+    assert (convention.hbm_read_bytes_per_s.value, convention.l2_write_bytes_per_s.value, convention.l2_bytes.value) == (1.6e12, 5.2e12, 128e6)
+    assert (convention.cube_flops["float16"].value, convention.cube_flops["int8"].value, convention.cube_flops["float32"].value) == (432e12, 865e12, 216e12)
+    assert (convention.vector_lanes_per_s["float32"].value, convention.vector_lanes_per_s["bfloat16"].value) == (27e12, 54e12)
+
+
+def test_documented_peaks_of_the_950pr_follow_from_its_cores_and_clock() -> None:
+    hardware = load_hardware("ascend950pr")
+    clock, silicon = hardware.clock_hz.value, hardware.silicon
+    assert silicon.cube_flops["float16"].value == pytest.approx(32 * 16**3 * 2 * clock, rel=1e-3)
+    assert silicon.cube_flops["float8_e4m3"].value == pytest.approx(2 * 32 * 16**3 * 2 * clock, rel=1e-3)
+    assert silicon.cube_flops["float4_e2m1"].value == pytest.approx(4 * 32 * 16**3 * 2 * clock, rel=1e-3)
+    assert silicon.vector_lanes_per_s["float16"].value == 64 * 128 * 2 * clock
+
+
+def test_every_target_has_a_chip_with_a_timing_model_and_the_950pr_has_none() -> None:
+    assert {hardware_name(target) for target in target_names()} == set(SIMULATED)
+    with pytest.raises(UsageError, match=r"ascend950pr has no timing model yet[\s\S]*ascend910b2-sim[\s\S]*--hardware ascend950pr"):
+        hardware_name("ascend950pr-sim")
+
+
+def test_no_chip_takes_its_timing_from_one_that_has_none(tmp_path: Path) -> None:
+    path = write_variant(tmp_path, "simulation_from: ascend910b1", "simulation_from: ascend950pr")
+    with pytest.raises(FormatError, match="ascend950pr has no timing model to take figures from"):
+        load_hardware(path)
 
 
 def test_carried_over_figures_say_so() -> None:
@@ -69,7 +108,7 @@ def test_the_flat_table_has_one_exact_value_per_line() -> None:
 
 
 def test_an_unknown_chip_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"ascend910b1, ascend910b2[\s\S]*ascend999"):
+    with pytest.raises(UsageError, match=r"ascend910b1, ascend910b2, ascend950pr[\s\S]*ascend999"):
         load_hardware("ascend999")
 
 

@@ -10,7 +10,8 @@ from piton.core.dtype import DType
 from piton.core.errors import FormatError, UsageError
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
-from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance, WorkFigures
+from piton.core.interval import ErrorBand
+from piton.core.measurement import Anchor, AnchorKind, CubePathFigures, Measurement, Provenance, WorkFigures
 from piton.core.report import CaseResult, Environment, HiddenSet, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, Place, outcome
@@ -31,8 +32,14 @@ MODELLED = Anchor(
     method="silicon",
     limiting_unit="mte2",
     unit_times_us={"mte2": 5.0},
-    work=WorkFigures(read_bytes=8, write_bytes=8, vector_lanes={"float32": 4.0}),
+    work=WorkFigures(
+        read_bytes=8,
+        write_bytes=8,
+        vector_lanes={"float32": 4.0},
+        cube_path=CubePathFigures(cube_flops={"float16": 1.0}, l2_read_bytes=2.0, l0a_bytes=3.0, l0b_bytes=4.0, l0c_elements=5.0, mte3_bytes=6.0),
+    ),
 )
+BAND = ErrorBand(low=0.8, high=1.25, confidence=0.9, references=19, source="made up")
 CHECK = OutputCheck(
     name="y",
     dtype=DType.FLOAT32,
@@ -57,9 +64,11 @@ PASSING = CaseResult(
     ),
     size=SizeClass.SMALL,
     outcome=PASSED,
-    time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay"),
+    time=Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay", interval=BAND.around(10.0)),
     t_hw=MODELLED,
-    t_baseline=Anchor(kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0"),
+    t_baseline=Anchor(
+        kind=AnchorKind.T_BASELINE, value_us=20.0, provenance=Provenance.SIMULATED, method="v0", version="v0 on engine 1", interval=BAND.around(20.0)
+    ),
     launches=(
         LaunchRecord(
             kernel=HOSTILE,
@@ -102,12 +111,13 @@ REPORT = score_report(
         target="t",
         hardware="h",
         hardware_digest="f",
-        chip=load_hardware("ascend910b2").figures("silicon"),
+        chip=load_hardware("ascend910b2").figures("silicon").model_copy(update={"fidelity": {"short": BAND}}),
         score_profile=ScoreProfile.SIM,
         precision_profile="strict",
         seed=0,
         trials=2,
         auto_sync=True,
+        baselines=("v0 on engine 1",),
         operators=(
             OperatorResult(
                 operator="exp",
@@ -175,9 +185,40 @@ def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_m
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
 
 
+def test_a_report_keeps_the_digest_it_had_before_the_way_into_the_cube_was_counted() -> None:
+    """Neither the work of a case nor the chip's peaks name a `cube_path` that isn't there."""
+    operator = REPORT.operators[0]
+    assert operator.cases[0].t_hw is not None
+    assert operator.cases[0].t_hw.work is not None
+    assert REPORT.chip is not None
+    roof = operator.cases[0].t_hw.model_copy(update={"work": operator.cases[0].t_hw.work.model_copy(update={"cube_path": None})})
+    cases = tuple(case.model_copy(update={"t_hw": roof}) for case in operator.cases)
+    chip = REPORT.chip.model_copy(update={"peaks": REPORT.chip.peaks.model_copy(update={"cube_path": None})})
+    old = REPORT.model_copy(update={"operators": (operator.model_copy(update={"cases": cases}),), "chip": chip}).canonical_result()
+    assert "cube_path" not in str(old)
+    assert "cube_path" in str(REPORT.canonical_result())
+
+
 def test_a_report_of_public_cases_keeps_the_digest_it_had_before_there_were_hidden_ones() -> None:
     assert "hidden" not in REPORT.canonical_result()
     assert "is_sealed" not in REPORT.canonical_result()["operators"][0]["cases"][0]
+
+
+def test_a_report_without_intervals_and_baseline_versions_keeps_the_digest_it_had_before_there_were_any() -> None:
+    case, failing = REPORT.operators[0].cases
+    older = {
+        "time": case.time.model_copy(update={"interval": None}),
+        "t_baseline": case.t_baseline.model_copy(update={"interval": None, "version": ""}),
+    }
+    cases = (case.model_copy(update=older), failing.model_copy(update={"t_baseline": None}))
+    chip = REPORT.chip.model_copy(update={"fidelity": {}})
+    operators = (REPORT.operators[0].model_copy(update={"cases": cases}),)
+    content = score_report(REPORT.model_copy(update={"operators": operators, "chip": chip, "baselines": ()})).canonical_result()
+    record = content["operators"][0]["cases"][0]
+    assert {"level_intervals", "total_interval", "baselines"} & set(content) == set()
+    assert "fidelity" not in content["chip"]
+    assert "interval" not in content["operators"][0]
+    assert [part for part in ("time", "hap", "t_hw", "t_baseline") if "interval" in record[part] or "version" in record[part]] == []
 
 
 def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -> None:

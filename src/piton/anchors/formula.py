@@ -21,5 +21,6 @@ class Formula:
 
     attributes: frozenset[str]
     """Names of the operator's attributes; an operator of another suite may share the name and not the meaning."""
-    convention: Convention
+    convention: Convention | None
+    """None where no anchors are published."""
     silicon: Silicon

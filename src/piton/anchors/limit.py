@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import elementwise, normalization
+from piton.anchors import (
+    combining,
+    data_movement,
+    elementwise,
+    language_layers,
+    normalization,
+    quantized_rows,
+    reduction,
+    resampling,
+    routing,
+    sampling,
+    selection,
+    stencil,
+)
 from piton.anchors.formula import Formula
-from piton.anchors.work import Work, unit_times_us
+from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
 from piton.core.hardware import Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
@@ -15,8 +29,26 @@ from piton.core.operator import Operator
 
 Block = Literal["silicon", "convention"]
 """Which peaks and counts: documented ones and the cheapest known code (silicon), or those behind the published anchors (convention)."""
+Bottleneck = Literal["Vector", "Cube", "MTE", "floor"]
+"""What limits a case, in the words of the paper; `floor` where no unit takes as long as the shortest kernel."""
+FLOOR = "floor"
+"""Entry of `unit_times_us` beside the units: the shortest time that any kernel is said to take."""
+_ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
-_FORMULAS: dict[str, Formula] = {**elementwise.FORMULAS, **normalization.FORMULAS}
+_FORMULAS: dict[str, Formula] = {
+    **combining.FORMULAS,
+    **data_movement.FORMULAS,
+    **elementwise.FORMULAS,
+    **language_layers.FORMULAS,
+    **normalization.FORMULAS,
+    **quantized_rows.FORMULAS,
+    **reduction.FORMULAS,
+    **resampling.FORMULAS,
+    **routing.FORMULAS,
+    **sampling.FORMULAS,
+    **selection.FORMULAS,
+    **stencil.FORMULAS,
+}
 
 
 def has_formula(operator: Operator) -> bool:
@@ -24,12 +56,27 @@ def has_formula(operator: Operator) -> bool:
     return operator.name in _FORMULAS and _FORMULAS[operator.name].attributes == {attribute.name for attribute in operator.attributes}
 
 
-def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
-    """T_HW in microseconds with the unit that limits it, or None for an operator without a formula.
+def reasoning(operator: Operator, block: Block) -> str:
+    """What the operator's formula says about itself: the text of its function for `block`; empty without one."""
+    if not has_formula(operator):
+        return ""
+    formula = _FORMULAS[operator.name]
+    function = formula.convention if block == "convention" else formula.silicon
+    return (inspect.getdoc(function) or "") if function else ""
 
-    `unit_times_us` has one entry per unit (mte2, mte3, vector, cube) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
+
+def family(operator: Operator) -> str:
+    """What the module of the operator's formula says of all its operators; empty without a formula."""
+    module = inspect.getmodule(_FORMULAS[operator.name].silicon) if has_formula(operator) else None
+    return (inspect.getdoc(module) or "") if module else ""
+
+
+def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
+    """T_HW in microseconds with the unit that limits it, or None for an operator without a formula, and for the convention where no anchors are published.
+
+    `unit_times_us` has one entry per unit (`work.UNITS`) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
     """
-    best = min(candidates(operator, case, hardware, block), key=lambda candidate: candidate.time_us, default=None)
+    best = fastest(candidates(operator, case, hardware, block))
     if best is None:
         return None
     return Anchor(
@@ -49,17 +96,33 @@ class Candidate:
 
     work: Work
     unit_times_us: dict[str, float]
-    """mte2, mte3, vector, cube, and `floor`."""
+    """The six units and `floor`."""
 
     @property
     def limiting_unit(self) -> str:
-        """The unit that takes longest."""
-        return max(self.unit_times_us, key=lambda unit: self.unit_times_us[unit])
+        """The unit that takes longest; `floor` where none takes longer than that."""
+        slowest = max(UNITS, key=lambda unit: self.unit_times_us[unit])
+        return slowest if self.unit_times_us[slowest] > self.unit_times_us[FLOOR] else FLOOR
+
+    @property
+    def bottleneck(self) -> Bottleneck:
+        """The limiting unit rolled up."""
+        return bottleneck(self.limiting_unit)
 
     @property
     def time_us(self) -> float:
         """What the limiting unit takes."""
         return self.unit_times_us[self.limiting_unit]
+
+
+def fastest(found: tuple[Candidate, ...]) -> Candidate | None:
+    """The choice that makes T_HW, None for no choices. Where several take equally long, the one whose units have least to do: it leaves most room."""
+    return min(found, key=lambda candidate: (candidate.time_us, sum(candidate.unit_times_us.values())), default=None)
+
+
+def bottleneck(limiting_unit: str) -> Bottleneck:
+    """The rolled-up label of a limiting unit: the four data movers are MTE (paper section 3.2, bottleneck attribution); the floor is said as such."""
+    return _ROLLED_UP[limiting_unit]
 
 
 def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
@@ -68,10 +131,13 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
         return ()
     formula = _FORMULAS[operator.name]
     if block == "convention":
+        if formula.convention is None:
+            return ()
         work = formula.convention(case, hardware.edition)
-        return (Candidate(work, _times(work, hardware.convention)),)
-    return tuple(Candidate(work, _times(work, hardware.silicon)) for work in formula.silicon(case, hardware))
+        return (priced(work, hardware.convention),)
+    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
 
 
-def _times(work: Work, peaks: Peaks) -> dict[str, float]:
-    return {**unit_times_us(work, peaks), "floor": peaks.floor_us.value}
+def priced(work: Work, peaks: Peaks) -> Candidate:
+    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
+    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})

@@ -94,6 +94,8 @@ def _inherited(parent: object, path: Path, located: Located) -> dict[str, Any]:
     if parent not in known:  # a shipped chip only: files of others could name one another in a circle
         located.refuse(f"{_INHERIT_KEY} names no chip to take figures from", (_INHERIT_KEY,), expected=", ".join(known), found=parent)
     figures = load_hardware(str(parent)).simulation
+    if not figures:
+        located.refuse(f"{parent} has no timing model to take figures from", (_INHERIT_KEY,), expected="a chip with `simulation` figures", found=parent)
     return {name: Figure(value=figure.value, source=f"carried over from {parent}: {figure.source}") for name, figure in figures.items()}
 
 

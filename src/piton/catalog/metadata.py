@@ -29,7 +29,12 @@ def load_metadata(root: str | Path, hardware_name: str) -> dict[tuple[str, str],
     The file is metadata/<name>.json, with or without the prefix `ascend`. Raises FormatError for a file of another form.
     """
     path = _find(Path(root), hardware_name)
-    return {} if path is None else {key: _quoted(entry, key, path) for key, entry in _entries(path)}
+    return {} if path is None else {key: quoted_anchors(entry, key, path, f"metadata/{path.name}") for key, entry in _entries(path)}
+
+
+def metadata_names(root: str | Path) -> tuple[str, ...]:
+    """Names of the hardware that the suite at `root` has a file for, sorted."""
+    return tuple(sorted(path.stem for path in (Path(root) / "metadata").glob("*.json")))
 
 
 def _find(root: Path, hardware_name: str) -> Path | None:
@@ -63,16 +68,19 @@ def _mapping(value: Any, path: Path, name: str) -> dict[str, Any]:
     return value
 
 
-def _quoted(entry: Any, key: tuple[str, str], path: Path) -> QuotedAnchors:
+def quoted_anchors(entry: Any, key: tuple[str, str], path: Path, method: str) -> QuotedAnchors:
+    """The anchors of one case in a published file; `method` says where they are quoted from. Raises FormatError."""
     values = _mapping(entry, path, ".".join(key))
-    return QuotedAnchors(t_hw=_anchor(AnchorKind.T_HW, values, key, path), t_baseline=_anchor(AnchorKind.T_BASELINE, values, key, path))
+    made = {kind: _anchor(kind, values, ".".join(key), path, method) for kind in _KEYS}
+    return QuotedAnchors(t_hw=made[AnchorKind.T_HW], t_baseline=made[AnchorKind.T_BASELINE])
 
 
-def _anchor(kind: AnchorKind, values: dict[str, Any], key: tuple[str, str], path: Path) -> Anchor | None:
+def _anchor(kind: AnchorKind, values: dict[str, Any], name: str, path: Path, method: str) -> Anchor | None:
     value = values.get(_KEYS[kind])
     if value is None or value == 0:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
-        name = f"{'.'.join(key)}.{_KEYS[kind]}"
-        raise FormatError(f"{show(name)} is wrong", expected="microseconds above 0", found=show(value), where=str(path), action="correct the number")
-    return Anchor(kind=kind, value_us=float(value), provenance=Provenance.QUOTED, method=f"metadata/{path.name}")
+        raise FormatError(
+            f"{show(f'{name}.{_KEYS[kind]}')} is wrong", expected="microseconds above 0", found=show(value), where=str(path), action="correct the number"
+        )
+    return Anchor(kind=kind, value_us=float(value), provenance=Provenance.QUOTED, method=method)

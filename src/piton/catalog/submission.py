@@ -1,7 +1,7 @@
 """Submissions: a folder of sources, or one single-source file, copied into a store before anything reads it.
 
-Layouts are in layout.py; beside the sources may be `<package>/__init__.py`, `csrc/extension.cpp` and `piton.yaml`. The copy is named by the digest of what it
-holds, its files are read-only, and nothing in it is run here.
+Layouts are in layout.py; beside the sources may be `<package>/__init__.py`, `csrc/extension.cpp`, `piton.yaml` and `submission.toml` (method.py). The copy is
+named by the digest of what it holds, its files are read-only, and nothing in it is run here.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import BinaryIO, NoReturn
 
 from pydantic import Field
 
+from piton.catalog import method
 from piton.catalog.layout import KERNEL_SUFFIXES, find_operators, find_package, other_archs
 from piton.catalog.source import Form, check_form, read_yaml
 from piton.core.canonical import digest_bytes
@@ -198,7 +199,9 @@ def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> S
             where=str(root),
             action="give the folder that holds csrc/",
         )
-    return Submission(root=str(staging), manifest=manifest, files=files, operators=operators, notes=other_archs(names))
+    about, reporting = method.read_submission_toml(staging / method.FILE_NAME, str(root / method.FILE_NAME)) if method.FILE_NAME in names else (None, None)
+    notes = other_archs(names)
+    return Submission(root=str(staging), manifest=manifest, files=files, operators=operators, notes=notes, method=about, reporting=reporting)
 
 
 def _manifest(staging: Path, root: Path) -> ManifestForm:

@@ -32,6 +32,7 @@ from piton.evaluate.traces import FOLDER as TRACES
 from piton.report.html import html_text
 from piton.report.json_file import NAME as REPORT
 from piton.report.json_file import report_text, write_report, write_text
+from piton.report.lanes import read_timelines
 from piton.report.terminal import render_terminal
 
 HTML = "report.html"
@@ -72,6 +73,7 @@ class EvaluationOptions:
     is_resumed: bool
     overwrites: bool
     hidden: HiddenRequest | None = None
+    baseline: str = ""
 
 
 def run_evaluation(options: EvaluationOptions) -> int:
@@ -92,7 +94,7 @@ def _run(options: EvaluationOptions, run_dir: Path) -> int:
     with LiveView(console) as view:
         report = evaluate(request, view.show)
     write_report(report, run_dir / REPORT)
-    write_text(run_dir / HTML, html_text(report))
+    write_text(run_dir / HTML, html_text(report, read_timelines(run_dir / TRACES, report)))
     if options.prints_json:
         sys.stdout.write(report_text(report))
     else:
@@ -217,6 +219,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         precision_profile=_profile(options.profile),
         auto_sync=options.auto_sync,
         hidden=options.hidden,
+        baseline=options.baseline,
         is_trusted=options.is_trusted,
         is_resumed=options.is_resumed,
         bounds=bounds().model_copy(update={"host_deadline_s": options.host_deadline_s}),

@@ -5,34 +5,33 @@ from __future__ import annotations
 import errno
 import io
 import sys
-from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
 
 import piton
-from piton.cli.completion import complete_hardware, complete_operator, complete_suite, complete_suite_or_operator, complete_target
-from piton.cli.start import stop_at_once, stops_raised
+from piton.cli.baseline_app import baseline_app
+from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
+from piton.cli.hap_app import hap_app
+from piton.cli.metrics_app import metrics_app
+from piton.cli.options import SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
 
-PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
+PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, STOPPED
 """Exit statuses: all cases passed; some did not; wrong use; the target or this machine lacks something; stopped by the user."""
 
 _IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 _IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 
-SuiteFormatOption = Annotated[
-    str, typer.Option("--suite-format", help="Form of the suite: cann-bench, kernelbench, multikernelbench, npukernelbench or user; by default recognised.")
-]
-SuiteMemoryOption = Annotated[float, typer.Option("--suite-memory", min=0.01, max=4096, help="GiB that one golden run of another benchmark's task may need.")]
-SuiteWorkOption = Annotated[float, typer.Option("--suite-work", min=0.001, help="GFLOP that one such run may take; larger tasks are scaled down.")]
-TrustOption = Annotated[bool, typer.Option("--trust", help="Run the code of a suite from outside Piton (in a sandbox).")]
-
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them, draw cases.")
 app.add_typer(suite_app, name="suite")
+app.add_typer(hap_app, name="hap")
+app.add_typer(baseline_app, name="baseline")
+app.add_typer(metrics_app)
 
 
 @app.command("eval")
@@ -60,6 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
     hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",
     hidden_count: Annotated[int, typer.Option(min=1, max=2000, help="Hidden cases per operator.")] = 80,
     list_failures: Annotated[bool, typer.Option("--list-failures", help="Of hidden cases, say by id which ones failed, and how.")] = False,
@@ -101,8 +101,9 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         is_resumed=resume,
         overwrites=overwrite,
         hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
+        baseline=baseline,
     )
-    raise typer.Exit(_until_stopped(lambda: run_evaluation(options)))
+    raise typer.Exit(until_stopped(lambda: run_evaluation(options)))
 
 
 @app.command("run")
@@ -135,7 +136,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         out=out,
         deadline_s=timeout,
     )
-    raise typer.Exit(_until_stopped(lambda: run_and_show(request, prints_json=as_json)))
+    raise typer.Exit(until_stopped(lambda: run_and_show(request, prints_json=as_json)))
 
 
 @app.command("new")
@@ -164,12 +165,13 @@ def report_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the re-scored report as JSON.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Write report.json and report.html of the run again, re-scored.")] = False,
+    fair: Annotated[bool, typer.Option("--fair", help="Show the fair-reporting record instead; also as --json or --markdown.")] = False,
 ) -> None:
     """Show a report again, scored anew, or several side by side; needs no device."""
     from piton.cli.reporting import ReportOptions, show_reports
 
-    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update)
-    raise typer.Exit(_until_stopped(lambda: show_reports(runs, options)))
+    options = ReportOptions(html=html, prints_markdown=markdown, prints_json=as_json, updates=update, shows_fair=fair)
+    raise typer.Exit(until_stopped(lambda: show_reports(runs, options)))
 
 
 @suite_app.command("list")
@@ -181,7 +183,7 @@ def suite_list_command(
     """List suites: format, version, operators per level, cases. Nothing of them is run. Without arguments also the formats that Piton reads."""
     from piton.cli.suites import list_suites
 
-    raise typer.Exit(_until_stopped(lambda: list_suites(suite or (), suite_format, as_json=as_json)))
+    raise typer.Exit(until_stopped(lambda: list_suites(suite or (), suite_format, as_json=as_json)))
 
 
 @suite_app.command("show")
@@ -204,7 +206,7 @@ def suite_show_command(  # noqa: PLR0913 - one parameter per option of the comma
 
     how = SuiteOptions(format=suite_format, memory_gib=suite_memory, work_gflop=suite_work, is_trusted=trust)
     options = ShowOptions(suite=suite, operator=operator, cases=tuple(case or ()), target=target, prints_json=as_json, how=how)
-    raise typer.Exit(_until_stopped(lambda: show_suite(options)))
+    raise typer.Exit(until_stopped(lambda: show_suite(options)))
 
 
 @suite_app.command("check")
@@ -229,7 +231,7 @@ def suite_check_command(  # noqa: PLR0913 - one parameter per option of the comm
 
     how = SuiteOptions(format=suite_format, memory_gib=suite_memory, work_gflop=suite_work, is_trusted=trust)
     options = CheckOptions(suite, tuple(op or ()), tuple(level or ()), how, prints_json=as_json, jobs=jobs, max_elements=max_elements)
-    raise typer.Exit(_until_stopped(lambda: check_suite(options)))
+    raise typer.Exit(until_stopped(lambda: check_suite(options)))
 
 
 @suite_app.command("init")
@@ -237,7 +239,7 @@ def suite_init_command(folder: Annotated[str, typer.Argument(help="Folder to wri
     """Write a commented example of a suite of your own: suite.toml and a golden."""
     from piton.cli.suites import init_suite
 
-    raise typer.Exit(_until_stopped(lambda: init_suite(folder)))
+    raise typer.Exit(until_stopped(lambda: init_suite(folder)))
 
 
 @suite_app.command("lint")
@@ -275,7 +277,7 @@ def suite_lint_command(  # noqa: PLR0913 - one parameter per option of the comma
         shows_all=show_all,
         prints_json=as_json,
     )
-    raise typer.Exit(_until_stopped(lambda: lint_suite(options)))
+    raise typer.Exit(until_stopped(lambda: lint_suite(options)))
 
 
 @suite_app.command("generate")
@@ -289,7 +291,7 @@ def suite_generate_command(
     """Draw an operator's public cases from its rules and a seed: the same seed gives the same cases."""
     from piton.cli.curation import GenerateOptions, generate_suite_cases
 
-    raise typer.Exit(_until_stopped(lambda: generate_suite_cases(GenerateOptions(suite, op, seed, count, out))))
+    raise typer.Exit(until_stopped(lambda: generate_suite_cases(GenerateOptions(suite, op, seed, count, out))))
 
 
 @suite_app.command("hidden")
@@ -304,36 +306,7 @@ def suite_hidden_command(
     """Draw the hidden cases of a secret key and say what they are named; nothing of them is shown or written unless asked."""
     from piton.cli.curation import HiddenOptions, draw_hidden_cases
 
-    raise typer.Exit(_until_stopped(lambda: draw_hidden_cases(HiddenOptions(suite, tuple(op or ()), key_file, count, out, as_json))))
-
-
-@app.command("hap")
-def hap_command(  # noqa: PLR0913 - one parameter per option of the command
-    operator: Annotated[str, typer.Argument(help="Operator of the suite.", autocompletion=complete_operator)],
-    case: Annotated[list[str] | None, typer.Option(help="Only this case (one alone is shown in full); may be repeated.")] = None,
-    suite: Annotated[str, typer.Option(help="A suite of Piton's by name, or a folder.", autocompletion=complete_suite)] = "piton",
-    target: Annotated[str, typer.Option(help="Target whose anchors count; by default ascend910b2-sim.", autocompletion=complete_target)] = "",
-    hardware: Annotated[str, typer.Option(help="A chip by name or YAML file instead of a target.", autocompletion=complete_hardware)] = "",
-    suite_format: SuiteFormatOption = "",
-    trust: TrustOption = False,
-    time_us: Annotated[float | None, typer.Option("--time-us", min=1e-6, max=1e12, help="Time of a kernel: show its HAP and points.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Explain the anchors of an operator's cases: the work, each unit's time, what binds, T_HW, T_baseline, HAP for a time."""
-    from piton.cli.anchors import HapOptions, show_anchors
-
-    options = HapOptions(
-        operator=operator,
-        cases=tuple(case or ()),
-        suite=suite,
-        suite_format=suite_format,
-        is_trusted=trust,
-        target=target,
-        hardware=hardware,
-        time_us=time_us,
-        prints_json=as_json,
-    )
-    raise typer.Exit(_until_stopped(lambda: show_anchors(options)))
+    raise typer.Exit(until_stopped(lambda: draw_hidden_cases(HiddenOptions(suite, tuple(op or ()), key_file, count, out, as_json))))
 
 
 @app.command("doctor")
@@ -341,16 +314,15 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
     """Say what this machine has and lacks, and how to get what is missing."""
     from piton.cli.doctor import run_doctor
 
-    raise typer.Exit(_until_stopped(lambda: run_doctor(as_json=as_json)))
+    raise typer.Exit(until_stopped(lambda: run_doctor(as_json=as_json)))
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, or run.")] = "report") -> None:
-    """Print the JSON schema of report.json, or of what `piton run --json` prints."""
-    from piton.report.program import program_schema_text
-    from piton.report.schema import schema_text
+def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+    """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
+    from piton.cli.schemas import text_of
 
-    sys.stdout.write(program_schema_text() if of == "run" else schema_text())
+    sys.stdout.write(text_of(of))
 
 
 def _version(is_asked: bool) -> None:
@@ -362,19 +334,6 @@ def _version(is_asked: bool) -> None:
 @app.callback()
 def _root(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
     del version
-
-
-def _until_stopped(work: Callable[[], int]) -> int:
-    """The exit status of `work`, which may clean up when it is stopped.
-
-    Here and not in `run`, since the command framework ends the program without a word for Ctrl-C.
-    """
-    try:
-        with stops_raised():
-            return work()
-    except KeyboardInterrupt:
-        typer.echo("piton: stopped", err=True)
-        return INTERRUPTED
 
 
 def _write_what_fits() -> None:

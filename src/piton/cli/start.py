@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 STOPPED = 130
@@ -39,6 +40,19 @@ def stops_raised() -> Iterator[None]:
         yield
     finally:
         stop_at_once()
+
+
+def until_stopped(work: Callable[[], int]) -> int:
+    """The exit status of `work`, which may clean up when it is stopped.
+
+    Around each command and not around the program, since the command framework ends that without a word for Ctrl-C.
+    """
+    try:
+        with stops_raised():
+            return work()
+    except KeyboardInterrupt:
+        sys.stderr.write("piton: stopped\n")
+        return STOPPED
 
 
 def _handle(handler: signal._HANDLER) -> None:

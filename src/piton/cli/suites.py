@@ -71,7 +71,7 @@ class ShowOptions:
 
 def list_suites(paths: Sequence[str], suite_format: str, *, as_json: bool) -> int:
     """Print Piton's suites, or those given by name or folder."""
-    views = [_listed(path, suite_format) for path in (paths or suite_names())]
+    views = [listed(path, suite_format) for path in (paths or suite_names())]
     if as_json:
         print_json({"suites": views})
         return 0
@@ -82,7 +82,7 @@ def list_suites(paths: Sequence[str], suite_format: str, *, as_json: bool) -> in
     return 0
 
 
-def _listed(path: str, suite_format: str) -> SuiteView:
+def listed(path: str, suite_format: str) -> SuiteView:
     """What files alone say of a suite."""
     found = find_suite(path, suite_format)
     if found is None:
@@ -125,7 +125,7 @@ def show_suite(options: ShowOptions) -> int:
 def _whole(name: str, options: ShowOptions) -> SuiteView:
     found = find_suite(name, options.how.format)
     if found is None or found.format is SuiteFormat.USER or not options.how.is_trusted:
-        return _listed(name, options.how.format)
+        return listed(name, options.how.format)
     return view_suite(open_suite(options.how.request(name), _tell), found.format)
 
 

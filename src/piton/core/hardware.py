@@ -8,6 +8,7 @@ from pydantic import Field
 
 from piton.core.canonical import digest
 from piton.core.dtype import DType
+from piton.core.interval import ErrorBand
 from piton.core.operator import Frozen
 
 Edition = Literal["910b2", "950pr"]
@@ -20,6 +21,19 @@ class Figure(Frozen):
     value: float
     source: str
     """Document, table or derivation the value comes from."""
+
+
+class CubePathPeaks(Frozen):
+    """Peak rates of the ways into and out of the cube units, all cores together."""
+
+    l2_read_bytes_per_s: Figure
+    """Reads that hit L2: what a second core, or the same one, reads again."""
+    l0a_bytes_per_s: Figure
+    """L1 to the left operands' buffer (pipe MTE1)."""
+    l0b_bytes_per_s: Figure
+    """L1 to the right operands' buffer (pipe MTE1)."""
+    fixp_elements_per_s: Figure
+    """Results out of the accumulators (pipe FIX), whatever they are converted to."""
 
 
 class Peaks(Frozen):
@@ -36,6 +50,8 @@ class Peaks(Frozen):
     """Lane-instructions per second by dtype name, one per lane and issue."""
     floor_us: Figure
     """No case is said to need less than this."""
+    cube_path: CubePathPeaks | None = None
+    """None in a block that knows nothing of them (the published convention), and in files from before they were counted."""
 
 
 class ChipFigures(Frozen):
@@ -47,6 +63,8 @@ class ChipFigures(Frozen):
     block: Literal["silicon", "convention"]
     """Which block of the hardware file `peaks` is."""
     peaks: Peaks
+    fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
+    """How far simulated times were from measured ones, see `Hardware.fidelity`."""
 
 
 class Hardware(Frozen):
@@ -69,12 +87,14 @@ class Hardware(Frozen):
     """Element types that no instruction of the chip takes; operators on them can't be asked of it."""
     simulation: dict[str, Figure] = Field(default_factory=dict)
     """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
+    fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
+    """Error of simulated times by the kind of call (`core.fidelity.Regime`); a kind that is not there was not measured."""
 
     def figures(self, block: Literal["silicon", "convention"]) -> ChipFigures:
         """The part that reports keep, with the peaks of `block`."""
         peaks = self.silicon if block == "silicon" else self.convention
-        return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks)
+        return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks, fidelity=self.fidelity)
 
     def digest(self) -> str:
-        """Identity of every figure (sources included)."""
-        return digest(self)
+        """Identity of every figure that a time depends on (sources included). `fidelity` says how good the times are and changes none."""
+        return digest(self.model_dump(mode="python", exclude={"fidelity"}))

@@ -130,6 +130,11 @@ class Runner(Protocol):
 class Toolchain(Protocol):
     """Turns the sources of one operator into artifacts."""
 
+    @property
+    def identity(self) -> str:
+        """What turns sources into times beside the hardware file, in a few words that change with it: `engine 3f2a19bc0d4e`. Needs nothing to be built."""
+        ...
+
     def missing(self) -> tuple[str, ...]:
         """What this machine lacks to build, each with how to get it; empty when ready."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,9 @@ from piton.core.dtype import DType
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
+from piton.core.interval import Interval
 from piton.core.measurement import Anchor, Measurement
+from piton.core.method import Method, Reporting
 from piton.core.operator import Frozen
 from piton.core.score import HapScore, ScoreProfile
 from piton.core.verdict import Outcome
@@ -101,12 +103,16 @@ class OperatorResult(Frozen):
 
     operator: str
     level: int
+    category: str = ""
+    """Family of the operator as its suite calls it, such as `Elementwise`; empty in files from before it was kept."""
     compiled: bool
     build_outcome: Outcome
     diagnostics: tuple[Diagnostic, ...] = ()
     cases: tuple[CaseResult, ...]
     score: float | None
     """None when a case is void."""
+    interval: Interval | None = None
+    """Where the score of true times is expected; None without a score, and where no case of the report has one."""
 
 
 class HiddenSet(Frozen):
@@ -118,6 +124,15 @@ class HiddenSet(Frozen):
     """Cases per operator."""
     detail: Literal["counts", "verdicts", "all"]
     """What is said of each case: its result under a new number, its result under its id, everything."""
+
+
+class Integrity(Frozen):
+    """The integrity policy in force: what counts as a cheat, and how equal outputs have to be (docs/metrics.md lists its rules)."""
+
+    version: str
+    """Raised whenever a rule changes."""
+    digest: str
+    """SHA-256 of all the rules: refused texts, verdicts with their causes and precedence, thresholds, allowances."""
 
 
 class Environment(Frozen):
@@ -134,6 +149,8 @@ class Environment(Frozen):
     """ISO 8601 time."""
     wall_s: float = 0.0
     jobs: int = 1
+    libraries: dict[str, str] = Field(default_factory=dict)
+    """Versions of further libraries that have a say in results, by package name."""
 
 
 class Report(Frozen):
@@ -153,6 +170,12 @@ class Report(Frozen):
     """Figures of the hardware file that renderings use; None in files from before they were kept."""
     score_profile: ScoreProfile
     precision_profile: Literal["strict", "cann-bench"]
+    integrity: Integrity | None = None
+    """None in files from before it was kept."""
+    method: Method | None = None
+    """How the submission came about, as its submission.toml says; None when it says nothing."""
+    reporting: Reporting | None = None
+    """What its submission.toml adds to the fair-reporting record; None when it says nothing."""
     hidden: HiddenSet | None = None
     """Set when the cases are hidden ones; `suite_digest` then covers them."""
     seed: int
@@ -165,6 +188,11 @@ class Report(Frozen):
     level_scores: dict[str, float | None] = Field(default_factory=dict)
     """Sum of operator scores per level ("1".."4")."""
     total_score: float | None = None
+    level_intervals: dict[str, Interval] = Field(default_factory=dict)
+    """Where the level scores of true times are expected, as far as known."""
+    total_interval: Interval | None = None
+    baselines: tuple[str, ...] = ()
+    """Versions of T_baseline that the scores were computed with; empty in files from before they were kept."""
     is_complete: bool = True
     """False when any case is void: unranked."""
     findings: tuple[Finding, ...] = ()
@@ -180,24 +208,40 @@ class Report(Frozen):
     def canonical_result(self) -> dict[str, object]:
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
-        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures), so that it still matches its digest.
+        What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
+        policy, method), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
         assert isinstance(operators, (list, tuple))
-        for case in (case for item in operators for case in item["cases"]):
-            case.pop("wall_s")
-            _drop_absent(case, second_checks=(), is_sealed=False)
-            for launch in case["launches"]:
-                _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
-            for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
-                _drop_absent(anchor, work=None)
-        _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={})
+        for item in operators:
+            _drop_absent(item, category="", interval=None)
+            for case in item["cases"]:
+                _drop_from_case(case)
+        if isinstance(data["chip"], dict):
+            _drop_absent(data["chip"], fidelity={})
+            _drop_absent(data["chip"]["peaks"], cube_path=None)
+        _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={}, level_intervals={}, total_interval=None, baselines=())
+        _drop_absent(data, integrity=None, method=None, reporting=None)
         return data
 
     def canonical_digest(self) -> str:
         """SHA-256 of the canonical result."""
         return digest(self.canonical_result())
+
+
+def _drop_from_case(case: dict[str, Any]) -> None:
+    """Remove from a dumped case its wall time and what an older one does not have."""
+    case.pop("wall_s")
+    _drop_absent(case, second_checks=(), is_sealed=False)
+    for launch in case["launches"]:
+        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
+    for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
+        _drop_absent(anchor, work=None, version="", interval=None)
+        if "work" in anchor:
+            _drop_absent(anchor["work"], cube_path=None)
+    for record in filter(None, (case["time"], case["hap"])):
+        _drop_absent(record, interval=None)
 
 
 def _drop_absent(record: dict[str, object], **absent: object) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 
+from piton.core.interval import Interval, merged_kind
 from piton.core.operator import Frozen
 from piton.core.verdict import Verdict
 
@@ -12,6 +14,8 @@ WEIGHT_CORRECT = 0.3
 WEIGHT_FAST = 0.5
 BASELINE_FLOOR_RATIO = 1.05
 """T_baseline below this multiple of T_HW is raised to it for scoring, with a finding (D4)."""
+_LEAST_US = 1e-6
+"""A clock that read 0 for the fastest of a device's samples still took some time."""
 
 
 class ScoreProfile(str, Enum):
@@ -32,16 +36,18 @@ class HapScore(Frozen):
     """`raw`, but 1.0 where T_cand < T_HW until a person has reviewed it."""
     is_below_t_hw: bool = False
     is_baseline_raised: bool = False
+    interval: Interval | None = None
+    """Where the ranked HAP of true times is expected; None where the error of T_cand is not known."""
 
 
 def hap(t_cand_us: float, t_hw_us: float, t_baseline_us: float) -> HapScore:
     """HAP_i = (T_base - T_HW) / ((T_cand - T_HW) + (T_base - T_HW)), all times in microseconds.
 
     T_base below 1.05 T_HW is raised to that. A non-positive denominator (T_cand so far below T_HW that the formula breaks) has no raw value of use: it is
-    given as infinity and ranks as 1. Raises ValueError for a time that is not positive.
+    given as infinity and ranks as 1. Raises ValueError for a time that is not positive and finite.
     """
-    if not (t_cand_us > 0 and t_hw_us > 0 and t_baseline_us > 0):
-        raise ValueError(f"times must be positive: T_cand {t_cand_us}, T_HW {t_hw_us}, T_baseline {t_baseline_us}")
+    if not all(0 < time < math.inf for time in (t_cand_us, t_hw_us, t_baseline_us)):
+        raise ValueError(f"times must be positive and finite: T_cand {t_cand_us}, T_HW {t_hw_us}, T_baseline {t_baseline_us}")
     floor = BASELINE_FLOOR_RATIO * t_hw_us
     base = max(t_baseline_us, floor)
     headroom = base - t_hw_us
@@ -49,6 +55,22 @@ def hap(t_cand_us: float, t_hw_us: float, t_baseline_us: float) -> HapScore:
     raw = headroom / denominator if denominator > 0 else float("inf")
     below = t_cand_us < t_hw_us
     return HapScore(raw=raw, ranked=1.0 if below else raw, is_below_t_hw=below, is_baseline_raised=t_baseline_us < floor)
+
+
+def hap_interval(t_cand: Interval, t_hw_us: float, t_baseline_us: float, t_baseline: Interval | None = None) -> Interval:
+    """Where the ranked HAP lies for times within these intervals (us).
+
+    HAP falls with T_cand and rises with T_baseline, so its ends are those of the slowest candidate against the fastest baseline, and the reverse. Errors of the
+    two are not taken to cancel (docs/fidelity.md). A baseline without an interval counts as exact.
+    """
+    fast_base, slow_base = (t_baseline.low, t_baseline.high) if t_baseline else (t_baseline_us, t_baseline_us)
+    parts = [part for part in (t_cand, t_baseline) if part is not None]
+    return Interval(
+        low=hap(max(t_cand.high, _LEAST_US), t_hw_us, max(fast_base, _LEAST_US)).ranked,
+        high=hap(max(t_cand.low, _LEAST_US), t_hw_us, max(slow_base, _LEAST_US)).ranked,
+        kind=merged_kind(part.kind for part in parts),
+        confidence=min(part.confidence for part in parts),
+    )
 
 
 class CasePoints(Frozen):

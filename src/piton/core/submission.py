@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from piton.core.canonical import digest
+from piton.core.method import Method, Reporting
 from piton.core.operator import Frozen
 
 
@@ -49,6 +50,10 @@ class Submission(Frozen):
     operators: tuple[OperatorSources, ...] = Field(default=())
     notes: tuple[str, ...] = Field(default=())
     """What a reader of a report should know about how it was read; no part of its digest."""
+    method: Method | None = None
+    """[method] of its submission.toml; the file itself is in the digest."""
+    reporting: Reporting | None = None
+    """[reporting] of its submission.toml."""
 
     def digest(self) -> str:
         """Name of this submission: a digest of the manifest and every file."""

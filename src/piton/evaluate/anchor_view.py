@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from piton.anchors import Block, Candidate, candidates, choose_baseline, t_hw
+from piton.anchors import Block, Candidate, bottleneck, candidates, choose_baseline, fastest, t_hw
+from piton.anchors.limit import family, reasoning
 from piton.catalog import load_metadata, read_submission
 from piton.core.case import Case
+from piton.core.errors import UsageError
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
 from piton.core.operator import Frozen, Operator
 from piton.core.protocols import Target
 from piton.core.score import BASELINE_FLOOR_RATIO, WEIGHT_COMPILED, WEIGHT_CORRECT, WEIGHT_FAST, ScoreProfile, hap
 from piton.core.suite import Suite
+from piton.evaluate.anchor_difference import BlockDifference, compare_blocks
 from piton.evaluate.arguments import all_attributes
 from piton.evaluate.assemble import score_profile
 from piton.evaluate.baselines import FOLDER, KnownBaselines
@@ -47,6 +50,8 @@ class ChoiceView(Frozen):
     unit_times_us: dict[str, float | None]
     """Each of UNITS and `floor`; None for one that the formula does not model."""
     limiting_unit: str
+    label: str
+    """The limiting unit rolled up as published shares have it: Vector, Cube, MTE, or floor."""
     time_us: float
 
 
@@ -57,6 +62,8 @@ class BlockView(Frozen):
     is_scored: bool
     """True for the block that the score profile of the target uses."""
     choices: tuple[ChoiceView, ...]
+    reasoning: str
+    """What the work formula says about its counts."""
 
 
 class HapView(Frozen):
@@ -82,7 +89,11 @@ class AnchorView(Frozen):
     elements: int
     has_formula: bool
     """False when no work formula of Piton's fits the operator: T_HW can only be quoted then."""
+    family: str
+    """What the formulas of operators like this one have in common, above all which bytes they count; empty without a formula."""
     blocks: tuple[BlockView, ...]
+    difference: BlockDifference | None
+    """Why silicon differs from convention; None where one of them has no formula."""
     t_hw: Anchor | None
     """The one that scores."""
     quoted_t_hw: Anchor | None
@@ -122,11 +133,30 @@ def hardware_sources(suite: Suite, hardware: Hardware) -> AnchorSources:
     return AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None)
 
 
+def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
+    """Element types of the case's inputs that no instruction of the chip takes: there is no limit to speak of then."""
+    return tuple(dict.fromkeys(item.dtype.value for item in case.inputs if item.dtype in hardware.absent_types))
+
+
+def explain_typed(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
+    """All about the anchors of a case that a person typed. Raises UsageError when the operator's formula can't read it."""
+    try:
+        return explain(operator, case, sources, time_us)
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust the cases of a suite, not what is typed
+        shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
+        problem = f"the work formula of {operator.name} can't read this case: the sizes and attributes do not go together"
+        raise UsageError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check --shape and --attr") from None
+
+
 def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of one case."""
+    """All about the anchors of one case. Raises UsageError for element types that the chip does not have."""
+    if absent := absent_types(case, sources.hardware):
+        problem = f"case {case.id} of {operator.name} has an element type that {sources.hardware.name} does not have"
+        raise UsageError(problem, found=", ".join(absent), action="choose a chip that has it, such as --hardware ascend950pr")
     filled = case.model_copy(update={"attributes": all_attributes(operator, case)})
     scored: Block = "silicon" if sources.profile is ScoreProfile.SIM else "convention"
     found = {block: candidates(operator, filled, sources.hardware, block) for block in BLOCKS}
+    best = {block: fastest(choices) for block, choices in found.items()}
     quoted = sources.quoted.get((operator.name, case.id))
     roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
     simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
@@ -137,7 +167,9 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         case=case.id,
         elements=case.elements,
         has_formula=any(found.values()),
-        blocks=tuple(_block(block, block == scored, choices) for block, choices in found.items() if choices),
+        family=family(operator),
+        blocks=tuple(_block(operator, block, block == scored, choices) for block, choices in found.items() if choices),
+        difference=compare_blocks(best["convention"], best["silicon"], sources.hardware),
         t_hw=roof,
         quoted_t_hw=quoted.t_hw if quoted else None,
         t_baseline=baseline,
@@ -146,9 +178,10 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     )
 
 
-def _block(block: Block, is_scored: bool, found: tuple[Candidate, ...]) -> BlockView:
-    best = min(found, key=lambda item: item.time_us)
-    return BlockView(block=block, is_scored=is_scored, choices=tuple(_choice(item, item is best) for item in found))
+def _block(operator: Operator, block: Block, is_scored: bool, found: tuple[Candidate, ...]) -> BlockView:
+    best = fastest(found)
+    choices = tuple(_choice(item, item is best) for item in found)
+    return BlockView(block=block, is_scored=is_scored, choices=choices, reasoning=reasoning(operator, block))
 
 
 def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
@@ -164,6 +197,7 @@ def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
         vector_lane_instructions={dtype.value: amount for dtype, amount in work.vector_lanes.items()},
         unit_times_us=times,
         limiting_unit=item.limiting_unit,
+        label=bottleneck(item.limiting_unit),
         time_us=item.time_us,
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from piton.core.baseline import BaselineSet
 from piton.core.case import Case
 from piton.core.execution import Build
 from piton.core.finding import Finding, FindingKind
@@ -18,6 +19,7 @@ from piton.core.submission import Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
 from piton.evaluate.execute import unrun_case
+from piton.evaluate.integrity import integrity_policy
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import peaks_block
@@ -36,6 +38,8 @@ class Subject:
     selection: Selection
     submission: Submission
     target: Target
+    filed: BaselineSet | None = None
+    """The baseline file that was named."""
 
 
 def score_profile(target: Target) -> ScoreProfile:
@@ -43,8 +47,8 @@ def score_profile(target: Target) -> ScoreProfile:
     return ScoreProfile.CANN_BENCH if target.provenance is Provenance.DEVICE else ScoreProfile.SIM
 
 
-def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Results, environment: Environment) -> Report:
-    """The scored report."""
+def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Results, environment: Environment, versions: Sequence[str] = ()) -> Report:
+    """The scored report; `versions` are the sets of T_baseline that the run could take from."""
     request, suite, submission, target = subject.request, subject.suite, subject.submission, subject.target
     unscored = Report(
         suite=suite.name,
@@ -58,16 +62,27 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         chip=target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
+        integrity=integrity_policy(),
+        method=submission.method,
+        reporting=submission.reporting,
         seed=request.seed,
         trials=request.trials,
         auto_sync=effective_auto_sync(submission, request),
         operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
         missing_operators=dict(subject.selection.missing),
         is_complete=not subject.selection.left_out,
+        baselines=_used(versions, results),
         findings=_findings((*submission.notes, *subject.selection.remarks)),
         environment=environment,
     )
     return score_report(unscored)
+
+
+def _used(versions: Sequence[str], results: Results) -> tuple[str, ...]:
+    """The sets of T_baseline that cases were scored with; where a sealed case withholds its own, all that it could be."""
+    found = list(dict.fromkeys(case.t_baseline.version for case in results.values() if case.t_baseline and case.t_baseline.version))
+    possible = [version for version in versions if version in found or any(case.is_sealed for case in results.values())]
+    return tuple(dict.fromkeys([*possible, *found]))
 
 
 def submission_name(submission: Submission, request: EvaluationRequest) -> str:
@@ -86,6 +101,7 @@ def _operator_result(member: SuiteOperator, build: Build, selection: Selection, 
     return OperatorResult(
         operator=operator.name,
         level=operator.level,
+        category=operator.category,
         compiled=build.outcome is None,
         build_outcome=build.outcome or PASSED,
         diagnostics=build.diagnostics,

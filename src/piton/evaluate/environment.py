@@ -12,6 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 import piton
 from piton.core.report import Environment
 
+_LIBRARIES = ("numpy", "ml-dtypes", "torch-npu", "triton", "triton-ascend")
+"""What golden and inputs are made with, and what a target may run on; those that are installed are listed."""
+
 
 def describe_environment(isolation: tuple[str, ...], jobs: int) -> Environment:
     """This machine and its software, started now."""
@@ -25,6 +28,7 @@ def describe_environment(isolation: tuple[str, ...], jobs: int) -> Environment:
         isolation=isolation,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         jobs=jobs,
+        libraries={name: found for name in _LIBRARIES if (found := package_version(name))},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +14,9 @@ from pathlib import Path
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
 from piton.core.execution import Build, CaseCall, Execution
+from piton.core.fidelity import with_error
+from piton.core.interval import ErrorBand
+from piton.core.measurement import Measurement
 from piton.core.operator import Operator
 from piton.core.protocols import Session
 from piton.core.report import CaseResult, OutputCheck
@@ -122,9 +125,10 @@ class CaseLane:
 
     def _evaluate(self, task: CaseTask) -> CaseResult:
         first, anchors = self._first_trial(task)
+        bands = self._shared.place.target.hardware.fidelity
         if self._shared.request.trials < SECOND or decide(list(first.outcomes)).verdict is not Verdict.PASSED:
-            return conclude(task, first, anchors)
-        return conclude(task, first, anchors, self._second_trial(task, anchors))
+            return conclude(task, first, anchors, bands)
+        return conclude(task, first, anchors, bands, self._second_trial(task, anchors))
 
     def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
@@ -209,8 +213,16 @@ def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evalu
     return check_outputs(execution.outputs, expected)
 
 
-def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, second: TrialResult | None = None) -> CaseResult:
-    """One result from everything that was found; a case that did not pass has no time, and the time of one that did is the first trial's."""
+def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measurement | None:
+    """The time of a call, with where the measured one is expected if it was simulated."""
+    return None if execution.time is None else with_error(execution.time, execution.launches, bands)
+
+
+def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Mapping[str, ErrorBand], second: TrialResult | None = None) -> CaseResult:
+    """One result from everything that was found; a case that did not pass has no time, and the time of one that did is the first trial's.
+
+    `bands` are the errors of simulated times that the hardware file knows.
+    """
     execution = first.execution
     later = second or TrialResult(Execution(), (), ())
     outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes)]
@@ -223,12 +235,12 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, second: T
         others=tuple(found for found in outcomes if found is not chosen and found.verdict is not Verdict.PASSED),
         checks=first.checks,
         second_checks=later.checks,
-        time=execution.time if chosen.verdict is Verdict.PASSED else None,
+        time=trusted_time(execution, bands) if chosen.verdict is Verdict.PASSED else None,
         t_hw=anchors.t_hw,
         t_baseline=anchors.t_baseline,
         launches=execution.launches,
         copies=execution.copies,
-        findings=(*execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
+        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
     )
 
 

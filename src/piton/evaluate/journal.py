@@ -22,6 +22,10 @@ _SYNC_S = 1.0
 """Seconds after a sync to disk in which there is no other."""
 
 
+class OtherEvaluationError(UsageError):
+    """A journal that was to be gone on with is that of another evaluation."""
+
+
 class Journal:
     """The journal of one run folder, locked against a second run in the same folder.
 
@@ -32,7 +36,7 @@ class Journal:
         """Open `path`; with `is_resumed` keep what it holds. Raises UsageError for a journal of another evaluation or one in use."""
         self._lock = threading.Lock()
         self._synced_at = -_SYNC_S
-        self._file = _open_locked(path)
+        self._file = open_locked(path)
         try:
             self._done = self._take_up(path, identity) if is_resumed else self._begin(identity)
         except BaseException:
@@ -67,7 +71,7 @@ class Journal:
         return {}
 
     def _take_up(self, path: Path, identity: str) -> dict[str, CaseResult]:
-        lines = _whole_lines(self._file)
+        lines = whole_lines(self._file)
         if not lines:
             return self._begin(identity)
         _check_header(path, lines[0], identity)
@@ -89,10 +93,11 @@ class Journal:
 def check_unused(path: Path) -> None:
     """Raise UsageError when a run is writing to the journal at `path`; its folder may not be cleared then."""
     if path.exists():
-        _open_locked(path).close()
+        open_locked(path).close()
 
 
-def _open_locked(path: Path) -> BinaryIO:
+def open_locked(path: Path) -> BinaryIO:
+    """A file to append to, for this process alone. Raises UsageError when another one has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = open(path, "a+b")  # noqa: SIM115 - the journal owns it until close()
     try:
@@ -103,7 +108,7 @@ def _open_locked(path: Path) -> BinaryIO:
     return file
 
 
-def _whole_lines(file: BinaryIO) -> list[bytes]:
+def whole_lines(file: BinaryIO) -> list[bytes]:
     """All complete lines; a torn last one (the run was killed while writing it) is cut off the file."""
     file.seek(0)
     data = file.read()
@@ -120,7 +125,7 @@ def _check_header(path: Path, line: bytes, identity: str) -> None:
     except (ValueError, TypeError, KeyError):
         raise FormatError("this is not a Piton journal", where=f"{path}:1", action="start again without --resume") from None
     if found != identity:
-        raise UsageError(
+        raise OtherEvaluationError(
             "the journal belongs to another evaluation",
             where=str(path),
             expected="the same submission, suite, target, seed and options",

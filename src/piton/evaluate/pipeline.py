@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import piton
-from piton.catalog import load_metadata, read_submission
+from piton.catalog import read_submission
+from piton.catalog.baseline_file import read_baselines
 from piton.catalog.hardware import flat_table, load_hardware
 from piton.core.canonical import digest
 from piton.core.errors import TargetUnavailableError, UsageError
@@ -23,10 +24,10 @@ from piton.core.submission import Submission
 from piton.core.suite import Suite
 from piton.curate.hidden import hidden_suite, read_key, require_cases
 from piton.evaluate.admit import check_trust, find_refusals
-from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, score_profile, submission_name
-from piton.evaluate.baselines import FOLDER, SimulatedBaselines
+from piton.evaluate.anchoring import open_anchors, with_baselines
+from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace, build_operator
-from piton.evaluate.cache import TensorStore, ValueStore
+from piton.evaluate.cache import TensorStore
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
 from piton.evaluate.failures import FailureKeeper
@@ -90,9 +91,10 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         extras = make_extras(place, subject, builds)
         tasks, finished = plan(subject, builds, journal, extras)
         place.events(announce(subject, tasks, finished))
-        finished |= run_tasks(place, subject, journal, tasks, extras)
+        anchors, versions = open_anchors(place, subject)
+        finished |= run_tasks(place, subject, journal, tasks, extras, anchors)
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
-    report = assemble_report(subject, builds, finished, environment)
+    report = assemble_report(subject, builds, finished, environment, versions)
     return report if request.hidden is None else seal_report(report, request.hidden, subject.suite.hidden.partition("/")[0])
 
 
@@ -138,7 +140,10 @@ def load(request: EvaluationRequest, target: Target, events: Events = ignore) ->
     if request.hidden is not None:
         selection = without_names(selection, request.hidden)
     check_types(selection, target.name, target.hardware)
-    return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target)
+    filed = read_baselines(request.baseline) if request.baseline else None
+    if filed is not None:
+        selection = with_baselines(selection, filed, suite, target)
+    return Subject(request=request, suite=suite, selection=selection, submission=submission, target=target, filed=filed)
 
 
 def with_hidden_cases(suite: Suite, request: EvaluationRequest) -> Suite:
@@ -191,6 +196,7 @@ def open_journal(subject: Subject) -> Journal:
     """The journal of the run folder, for exactly this evaluation."""
     request, target = subject.request, subject.target
     identity = [piton.__version__, subject.suite.digest(), subject.submission.digest(), target.name, target.hardware.digest(), request.identity()]
+    identity += [subject.filed.digest()] if subject.filed else []
     return Journal(Path(request.run_dir) / NAME, digest(identity), is_resumed=request.is_resumed)
 
 
@@ -270,7 +276,7 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
     )
 
 
-def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras) -> Finished:
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras, anchors: AnchorBook) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
     hidden = subject.request.hidden
@@ -281,7 +287,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         journal.append(task.key, kept)
         place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
 
-    with _shared_parts(place, subject, tasks) as (goldens, anchors, guard):
+    with _shared_parts(place, subject, tasks, anchors) as (goldens, guard):
         shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
         results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
@@ -291,20 +297,17 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
 
 
 @contextmanager
-def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask]) -> Iterator[tuple[GoldenService, AnchorBook, MemoryGuard]]:
+def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))
     store = TensorStore(cache / "golden", 0 if request.hidden else _golden_cap_bytes(cache, request.bounds))  # hidden values never reach the disk
     settings = GoldenSettings(suite.version, request.seed, (suite.root,), request.bounds.golden_deadline_s)
     ahead = [(task.operator, task.case) for task in tasks]
-    baselines = _baselines(place, suite, ValueStore(cache / "baselines"))
-    quoted = load_metadata(Path(suite.root), subject.target.hardware.name)
-    anchors = AnchorBook(subject.target.hardware, score_profile(subject.target), quoted, baselines, request.bounds)
     with GoldenService(place.runner, store, settings, guard, workers=_golden_workers(request.jobs)) as goldens:
         try:
             goldens.expect(ahead)
-            yield goldens, anchors, guard
+            yield goldens, guard
         finally:
             anchors.close()
 
@@ -318,11 +321,3 @@ def _golden_cap_bytes(cache: Path, bounds: Bounds) -> int:
 def _golden_workers(jobs: int) -> int:
     """One ahead of every lane, as far as there are cores."""
     return max(1, min(jobs, os.cpu_count() or 1))
-
-
-def _baselines(place: Workplace, suite: Suite, store: ValueStore) -> SimulatedBaselines | None:
-    """The plain kernels of a suite of ours; a foreign suite's would be untrusted code with a say in the score."""
-    folder = Path(suite.root) / FOLDER
-    if suite.is_foreign or not folder.is_dir():
-        return None
-    return SimulatedBaselines(place, read_submission(folder, place.run_dir / "baseline" / "submission"), store)

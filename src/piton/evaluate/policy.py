@@ -80,6 +80,8 @@ class EvaluationRequest(Frozen):
     """Write a reproducer of every failed case to the run folder (`evaluate.failures`)."""
     timelines: TimelineRequest | None = None
     """Write timelines of the launches of every case to the run folder (`evaluate.traces`); no result depends on it."""
+    baseline: str = ""
+    """A baseline file whose times go before all other T_baseline; empty for none. Its content is part of what a run is identified by."""
     hidden: HiddenRequest | None = None
     """Hidden cases instead of the public ones; None for these."""
     jobs: int = Field(default=1, ge=1, le=256)

@@ -6,17 +6,20 @@
 | `verdicts` | the same with the cases' own ids |
 | `all` | everything, as for public cases |
 
-In the first two a line has verdict, cause code, size class and HAP: what scores are made of, and nothing from which shapes, values or times follow. Sealing
+In the first two a line has verdict, cause code, size class and HAP (the ends of its interval in hundredths): what scores are made of, and nothing from which
+shapes, values or times follow. Sealing
 comes after scoring, and a sealed line is never scored again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from piton.core.case import Case
 from piton.core.execution import CopyLog
 from piton.core.report import CaseResult, HiddenSet, OperatorResult, Report
+from piton.core.score import HapScore
 from piton.core.verdict import Outcome, Verdict
 from piton.evaluate.policy import HiddenRequest
 from piton.report.rescore import score_report
@@ -40,6 +43,7 @@ def seal_case(result: CaseResult) -> CaseResult:
             "time": None,
             "t_hw": None,
             "t_baseline": None,
+            "hap": _coarse(result.hap),
             "launches": (),
             "copies": CopyLog(),
             "findings": tuple(type(item)(kind=item.kind, message=_WITHHELD) for item in result.findings),
@@ -73,6 +77,14 @@ def _unlinked(cases: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
         case.model_copy(update={"case": Case(operator=case.operator, id=f"hidden-{number:0{width}}", inputs=())})
         for number, case in enumerate(ordered, start=1)
     )
+
+
+def _coarse(found: HapScore | None) -> HapScore | None:
+    """HAP with the ends of its interval rounded outwards to hundredths: exact ones would tell the ratios of the times that are withheld."""
+    if found is None or found.interval is None:
+        return found
+    low, high = math.floor(found.interval.low * 100) / 100, math.ceil(found.interval.high * 100) / 100
+    return found.model_copy(update={"interval": found.interval.model_copy(update={"low": low, "high": high})})
 
 
 def _bare(outcome: Outcome) -> Outcome:

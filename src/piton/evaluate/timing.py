@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from piton.anchors import choose_baseline, t_hw
+from piton.anchors import t_hw
 from piton.catalog import QuotedAnchors
 from piton.core.case import Case
+from piton.core.finding import Finding
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
 from piton.evaluate.arguments import all_attributes
-from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines
+from piton.evaluate.baseline_sources import BaselineSources
 from piton.evaluate.policy import Bounds
 
 Quoted = Mapping[tuple[str, str], QuotedAnchors]
@@ -28,6 +29,8 @@ class CaseAnchors:
 
     t_hw: Anchor | None
     t_baseline: Anchor | None
+    findings: tuple[Finding, ...] = ()
+    """What a person should know about where they come from."""
 
 
 def peaks_block(profile: ScoreProfile) -> Literal["silicon", "convention"]:
@@ -38,9 +41,7 @@ def peaks_block(profile: ScoreProfile) -> Literal["silicon", "convention"]:
 class AnchorBook:
     """Answers for one hardware, suite and score profile."""
 
-    def __init__(
-        self, hardware: Hardware, profile: ScoreProfile, quoted: Quoted, baselines: SimulatedBaselines | KnownBaselines | None, bounds: Bounds
-    ) -> None:
+    def __init__(self, hardware: Hardware, profile: ScoreProfile, quoted: Quoted, baselines: BaselineSources, bounds: Bounds) -> None:
         self._hardware = hardware
         self._profile = profile
         self._quoted = quoted
@@ -52,8 +53,8 @@ class AnchorBook:
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
         filled = case.model_copy(update={"attributes": all_attributes(operator, case)})  # work formulas read every attribute
         roof = t_hw(operator, filled, self._hardware, peaks_block(self._profile)) or quoted.t_hw
-        simulated = self._baselines.anchor(operator, case) if self._baselines else None
-        return CaseAnchors(roof, choose_baseline(simulated=simulated, modelled=None, quoted=quoted.t_baseline, profile=self._profile))
+        chosen = self._baselines.choose(operator, case, quoted.t_baseline, self._profile)
+        return CaseAnchors(roof, chosen.anchor, chosen.findings)
 
     def budget_cycles(self, anchors: CaseAnchors) -> int:
         """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling."""
@@ -64,5 +65,4 @@ class AnchorBook:
 
     def close(self) -> None:
         """End the processes of baselines; a baseline run in progress fails."""
-        if self._baselines is not None:
-            self._baselines.close()
+        self._baselines.close()

@@ -1,118 +1,296 @@
-"""Several reports side by side: scores per operator, and the cases that changed most from the first report."""
+"""Reports against the first of them: which cases moved, what that did to scores, and what beside the submission differs."""
 
 from __future__ import annotations
 
+import math
+import statistics
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Literal
 
-from piton.core.report import CaseResult, Report
+from piton.core.estimators import interval_of_mean
+from piton.core.operator import Frozen
+from piton.core.report import CaseResult, OperatorResult, Report
 from piton.report import rows
+from piton.report.groups import Group, by_category, by_level
+from piton.report.moves import Move, MoveKind, Thresholds, kind_text, move
 
-MOST_CASES = 20
-"""Changed cases that are listed."""
-LEAST_CHANGE = 0.005
-"""A smaller change of HAP, with an equal verdict, is none."""
-_WORLD = ("suite", "suite_version", "suite_digest", "hardware", "hardware_digest", "score_profile", "precision_profile", "seed", "trials", "auto_sync")
+SCHEMA_VERSION: Literal[1] = 1
+_WORLD = (
+    "suite",
+    "suite_version",
+    "suite_digest",
+    "target",
+    "hardware",
+    "hardware_digest",
+    "score_profile",
+    "precision_profile",
+    "seed",
+    "trials",
+    "auto_sync",
+    "baselines",
+)
 """Fields that have to agree for a difference to be the submission's."""
+_SEED = 0
+"""Of the resamples behind the interval of a speed-up."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """Cells as text, ready for any rendering."""
+class Run(Frozen):
+    """One report of a comparison."""
 
-    title: str
-    head: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The reports in the order they were given; the first is what the others are compared with."""
-
-    names: tuple[str, ...]
-    scores: Table
-    changes: Table
-    changes_left_out: int
-    differences: tuple[str, ...]
-    """What beside the submission differs, one sentence each: then a difference of scores says little about the submissions."""
+    name: str
+    submission: str
+    submission_digest: str
+    target: str
+    score_profile: str
+    result_digest: str
+    piton: str
+    """Version that wrote it."""
 
 
-def compare(reports: Sequence[Report], names: Sequence[str]) -> Comparison:
-    """Compare scored reports; `names` are what they are called in the tables."""
-    changes = sorted(_changes(reports), key=lambda item: -item[0])
-    shown = tuple(line for _, line in changes[:MOST_CASES])
-    head = ("case", *(f"{column} {name}" for name in names for column in ("verdict", "T_cand us", "HAP")))
+class Difference(Frozen):
+    """Something beside the submission in which a run differs from the first."""
+
+    run: str
+    field: str
+    first: str
+    other: str
+
+    @property
+    def text(self) -> str:
+        """In a sentence, without the name of the first run."""
+        return f"{self.field.replace('_', ' ')} of {self.run}: {self.other}, not {self.first}"
+
+
+class Sum(Frozen):
+    """An operator, a level, a category or all, in two reports."""
+
+    name: str
+    before: float | None
+    """Score; None when there is none, or the group is not in the report."""
+    after: float | None
+    most: int
+    """Points of a perfect submission, in the report that has more of them."""
+    passed_before: int
+    passed_after: int
+    speedup: float | None = None
+    """Geometric mean of T_cand before / after over the cases that passed in both, with times of one origin."""
+
+    @property
+    def change(self) -> float | None:
+        """Points won."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def has_changed(self) -> bool:
+        """True when the score, the passed cases, or the speed-up in the second decimal did."""
+        is_moved = self.speedup is not None and abs(self.speedup - 1) >= 0.005
+        return self.before != self.after or self.passed_before != self.passed_after or is_moved
+
+
+class SpeedUp(Frozen):
+    """Geometric mean of T_cand before / T_cand after."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """95 % interval over cases, resampled inside operators: how far it depends on which cases there are. None for fewer than two cases or equal ones."""
+    cases: int
+
+
+class Pair(Frozen):
+    """One run against the first."""
+
+    before: str
+    after: str
+    counts: dict[str, int]
+    """Cases by kind of move, `unchanged` among them."""
+    moves: tuple[Move, ...]
+    """Every case that moved, in the order of their weight."""
+    speedup: SpeedUp | None
+    """None when no case passed in both with times of one origin."""
+    total: Sum
+    levels: tuple[Sum, ...]
+    categories: tuple[Sum, ...]
+    operators: tuple[Sum, ...]
+
+    @property
+    def regressions(self) -> tuple[Move, ...]:
+        """What a gate stops."""
+        return tuple(item for item in self.moves if item.is_regression)
+
+    @property
+    def headline(self) -> str:
+        """`2 broke, 5 faster, 13 unchanged`."""
+        return ", ".join(f"{count} {kind_text(kind)}" for kind, count in self.counts.items() if count) or "no cases"
+
+
+class Comparison(Frozen):
+    """The reports in the order they were given."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    runs: tuple[Run, ...]
+    least_time_change: float
+    """A smaller change of T_cand, as a share, is none."""
+    least_hap_change: float
+    differences: tuple[Difference, ...]
+    """What beside the submission differs: then a difference of scores says little about the submissions."""
+    pairs: tuple[Pair, ...]
+    """Every other run against the first."""
+
+
+def compare(reports: Sequence[Report], names: Sequence[str], least: Thresholds | None = None) -> Comparison:
+    """Compare scored reports; `names` are what they are called. The first is what the others are compared with."""
+    used = least or Thresholds()
     return Comparison(
-        names=tuple(names),
-        scores=Table("Scores", ("operator", *names), tuple(_scores(reports))),
-        changes=Table("Cases that changed most", head, shown),
-        changes_left_out=len(changes) - len(shown),
+        runs=tuple(_run(report, name) for report, name in zip(reports, names, strict=True)),
+        least_time_change=used.time,
+        least_hap_change=used.hap,
         differences=tuple(_differences(reports, names)),
+        pairs=tuple(_pair(reports[0], other, (names[0], name), used) for other, name in zip(reports[1:], names[1:], strict=True)),
     )
 
 
-def _scores(reports: Sequence[Report]) -> list[tuple[str, ...]]:
-    found = [_by_operator(report) for report in reports]
-    operators = list(dict.fromkeys(item.operator for report in reports for item in report.operators))
-    lines = [(name, *(_score(scores, found[0], name, number) for number, scores in enumerate(found))) for name in operators]
-    totals = [report.total_score for report in reports]
-    return [*lines, ("total", *(_changed(total, totals[0], number) for number, total in enumerate(totals)))]
+def _run(report: Report, name: str) -> Run:
+    return Run(
+        name=name,
+        submission=report.submission,
+        submission_digest=report.submission_digest,
+        target=report.target,
+        score_profile=report.score_profile.value,
+        result_digest=report.result_digest,
+        piton=report.environment.piton,
+    )
 
 
-def _by_operator(report: Report) -> dict[str, float | None]:
-    """Scores by operator; one that the submission lacks has 0."""
-    return {**dict.fromkeys(report.missing_operators, 0.0), **{item.operator: item.score for item in report.operators}}
+def _pair(first: Report, other: Report, names: tuple[str, str], least: Thresholds) -> Pair:
+    every = _moves(first, other, least)
+    counted = Counter(item.kind for item in every)
+    by_operator = _by_operator(every)
+    return Pair(
+        before=names[0],
+        after=names[1],
+        counts={kind.value: counted[kind] for kind in MoveKind},
+        moves=tuple(sorted((item for item in every if item.kind is not MoveKind.UNCHANGED), key=lambda item: item.weight)),
+        speedup=_speedup(every),
+        total=_total(first, other, every),
+        levels=tuple(_group_sums(by_level(first), by_level(other), by_operator)),
+        categories=tuple(_group_sums(by_category(first), by_category(other), by_operator)),
+        operators=tuple(_operator_sums(first, other, by_operator)),
+    )
 
 
-def _score(scores: dict[str, float | None], first: dict[str, float | None], name: str, number: int) -> str:
-    return _changed(scores[name], first.get(name), number) if name in scores else rows.NONE
+def _moves(first: Report, other: Report, least: Thresholds) -> list[Move]:
+    before, after = _cases(first), _cases(other)
+    return [move(key, before.get(key), after.get(key), least) for key in dict.fromkeys((*before, *after))]
 
 
-def _changed(score: float | None, first: float | None, number: int) -> str:
-    """A score, with its difference to the first report unless it is the first."""
-    text = rows.score_text(score)
-    return text if not number or score is None or first is None else f"{text} ({score - first:+.1f})"
+def _cases(report: Report) -> dict[tuple[str, str], CaseResult]:
+    """The cases that were asked for."""
+    return {(item.operator, case.case.id): case for item in report.operators for case in rows.listed(item)}
 
 
-def _changes(reports: Sequence[Report]) -> list[tuple[float, tuple[str, ...]]]:
-    """(how much, cells) of the cases that changed."""
-    found = [{(case.operator, case.case.id): case for item in report.operators for case in rows.listed(item)} for report in reports]
-    keys = list(dict.fromkeys(key for cases in found for key in cases))
-    changed = [(_change([cases.get(key) for cases in found]), key) for key in keys]
-    return [(amount, ("/".join(key), *(cell for cases in found for cell in _cells(cases.get(key))))) for amount, key in changed if amount >= LEAST_CHANGE]
+def _by_operator(moves: Sequence[Move]) -> dict[str, list[Move]]:
+    found: dict[str, list[Move]] = {}
+    for item in moves:
+        found.setdefault(item.operator, []).append(item)
+    return found
 
 
-def _change(cases: Sequence[CaseResult | None]) -> float:
-    """Largest difference of HAP to the first; more than any such for a verdict that changed; 0 for a case that one report lacks."""
-    first = cases[0]
-    if first is None or None in cases:
-        return 0.0
-    known = [case for case in cases if case is not None]
-    if len({rows.verdict_text(case) for case in known}) > 1:
-        return 2.0
-    return max(abs(_ranked(case) - _ranked(first)) for case in known)
+def _timed(moves: Sequence[Move]) -> list[Move]:
+    return [item for item in moves if item.speedup is not None]
 
 
-def _ranked(case: CaseResult) -> float:
-    return case.hap.ranked if case.hap else 0.0
+def _geometric_mean(moves: Sequence[Move]) -> float | None:
+    found = [item.speedup for item in _timed(moves) if item.speedup]
+    return statistics.geometric_mean(found) if found else None
 
 
-def _cells(case: CaseResult | None) -> tuple[str, str, str]:
-    if case is None:
-        return (rows.NONE,) * 3
-    time = f"{case.time.value:.2f} {case.time.provenance.value}" if case.time else rows.NONE
-    return rows.verdict_text(case), time, f"{case.hap.ranked:.3f}" if case.hap else rows.NONE
+def _speedup(moves: Sequence[Move]) -> SpeedUp | None:
+    timed = _timed(moves)
+    value = _geometric_mean(timed)
+    if value is None:
+        return None
+    logs = [math.log(item.speedup) for item in timed if item.speedup]
+    spread = interval_of_mean(logs, [item.operator for item in timed], _SEED)
+    return SpeedUp(value=value, low=math.exp(spread.low) if spread else None, high=math.exp(spread.high) if spread else None, cases=len(timed))
 
 
-def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[str]:
-    first = reports[0]
+def _total(first: Report, other: Report, moves: Sequence[Move]) -> Sum:
+    return Sum(
+        name="total",
+        before=first.total_score,
+        after=other.total_score,
+        most=max(first.most_points, other.most_points),
+        passed_before=_passed(first.operators),
+        passed_after=_passed(other.operators),
+        speedup=_geometric_mean(moves),
+    )
+
+
+def _passed(operators: Sequence[OperatorResult]) -> int:
+    return sum(case.outcome.verdict.value == "passed" for item in operators for case in rows.listed(item))
+
+
+def _group_sums(before: Sequence[Group], after: Sequence[Group], moves: dict[str, list[Move]]) -> list[Sum]:
+    """Groups by name, in the order of the first report."""
+    first, other = ({group.name: group for group in groups} for groups in (before, after))
+    return [_group_sum(name, first.get(name), other.get(name), moves) for name in dict.fromkeys((*first, *other))]
+
+
+def _group_sum(name: str, before: Group | None, after: Group | None, moves: dict[str, list[Move]]) -> Sum:
+    known = [group for group in (before, after) if group is not None]
+    operators = dict.fromkeys(item.operator for group in known for item in group.operators)
+    return Sum(
+        name=name,
+        before=before.score if before else None,
+        after=after.score if after else None,
+        most=max(group.most for group in known),
+        passed_before=before.passed if before else 0,
+        passed_after=after.passed if after else 0,
+        speedup=_geometric_mean([item for operator in operators for item in moves.get(operator, ())]),
+    )
+
+
+def _operator_sums(first: Report, other: Report, moves: dict[str, list[Move]]) -> list[Sum]:
+    """Every operator that one report has; one that a submission lacks has 0 there."""
+    before, after = ({item.operator: item for item in report.operators} for report in (first, other))
     return [
-        f"{field.replace('_', ' ')} of {name} differs from that of {names[0]}: {_short(getattr(report, field))}, not {_short(getattr(first, field))}"
+        Sum(
+            name=name,
+            before=before[name].score if name in before else _absent(name, first),
+            after=after[name].score if name in after else _absent(name, other),
+            most=100,
+            passed_before=_passed([before[name]]) if name in before else 0,
+            passed_after=_passed([after[name]]) if name in after else 0,
+            speedup=_geometric_mean(moves.get(name, ())),
+        )
+        for name in dict.fromkeys((*before, *after))
+    ]
+
+
+def _absent(name: str, report: Report) -> float | None:
+    """The score of an operator that is not in the report: 0 when the submission lacks it, none when it was not asked for."""
+    return 0.0 if name in report.missing_operators else None
+
+
+def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[Difference]:
+    first = reports[0]
+    found = [
+        Difference(run=name, field=field, first=_short(getattr(first, field)), other=_short(getattr(report, field)))
         for report, name in zip(reports[1:], names[1:], strict=True)
         for field in _WORLD
         if getattr(report, field) != getattr(first, field)
     ]
+    versions = [
+        Difference(run=name, field="piton", first=first.environment.piton, other=report.environment.piton)
+        for report, name in zip(reports[1:], names[1:], strict=True)
+        if report.environment.piton != first.environment.piton
+    ]
+    return found + versions
 
 
 def _short(value: object) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(map(str, value))[:80] or "none"
     return str(getattr(value, "value", value))[:16]

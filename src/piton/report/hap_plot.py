@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from piton.core.report import CaseResult
 from piton.core.score import hap
 from piton.report.plot import Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
+from piton.report.rows import time_ratio
 from piton.report.series import Located, Series
 
 _POINTS = 40
@@ -54,14 +54,9 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
     )
 
 
-def ratio(case: CaseResult) -> float | None:
-    """T_cand / T_HW, where both are known."""
-    return case.time.value / case.t_hw.value_us if case.time and case.t_hw else None
-
-
 def _scored(located: Located) -> _Scored | None:
     case = located.case
-    relative = ratio(case)
+    relative = time_ratio(case)
     if relative is None or case.hap is None or case.t_hw is None or case.t_baseline is None:
         return None
     return _Scored(located, relative, max(case.t_baseline.value_us / case.t_hw.value_us, 1.05), case.hap.ranked)

@@ -11,23 +11,25 @@ from markupsafe import Markup
 
 from piton.core.report import Report
 from piton.core.visible import visible
-from piton.report import failures, plot, rows
+from piton.report import failures, lanes, plot, rows
+from piton.report.lanes import Timelines
 from piton.report.page import build_page, provenance_labels
 
 STYLE, DARK, SCRIPT = "style.css", "dark.css", "script.js"
 
 
-def html_text(report: Report) -> str:
-    """The page of a scored report; the same bytes for the same report."""
+def html_text(report: Report, timelines: Timelines | None = None) -> str:
+    """The page of a scored report, with the timelines that its run kept; the same bytes for the same report and timelines."""
     environment = _environment()
     style, dark, script = (_source(environment, name) for name in (STYLE, DARK, SCRIPT))
-    page = build_page(report)
+    page = build_page(report, timelines or Timelines())
     return _template(environment).render(
         page=page,
         report=report,
         rows=rows,
         failures=failures,
         plot=plot,
+        lanes=lanes,
         labels=provenance_labels(page.origins),
         style=Markup(style),
         dark=Markup(dark),

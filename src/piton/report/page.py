@@ -13,7 +13,10 @@ from piton.core.report import Report
 from piton.core.score import ScoreProfile
 from piton.report import rows
 from piton.report.failures import Failure
-from piton.report.hap_plot import hap_figure, ratio
+from piton.report.groups import Group, by_category, by_level
+from piton.report.hap_plot import hap_figure
+from piton.report.lanes import Timelines
+from piton.report.limits import LimitChart, Limited, limit_charts
 from piton.report.page_operator import Anchors, PageCase, PageOperator, median_ratio_of, page_operator, standing
 from piton.report.plot import Figure
 from piton.report.roofline import left_out_notes, roofline_figures
@@ -50,6 +53,11 @@ class Page:
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
     """What the figures leave out."""
+    levels: tuple[Group, ...]
+    categories: tuple[Group, ...]
+    limits: tuple[LimitChart, ...]
+    timeline_notes: tuple[str, ...]
+    """Timelines that are not drawn."""
 
     @property
     def cases(self) -> list[PageCase]:
@@ -86,8 +94,8 @@ class Page:
     @property
     def slowest(self) -> list[PageCase]:
         """The cases that take the most times T_HW."""
-        timed = [case for case in self.cases if ratio(case.result) is not None]
-        return sorted(timed, key=lambda case: -(ratio(case.result) or 0.0))[:_EXTREMES]
+        timed = [case for case in self.cases if rows.time_ratio(case.result) is not None]
+        return sorted(timed, key=lambda case: -(rows.time_ratio(case.result) or 0.0))[:_EXTREMES]
 
     @property
     def failed_ways(self) -> list[FailedWay]:
@@ -142,16 +150,27 @@ class Page:
         return ", ".join(f"{name} {text}" for name, text in provenance_labels(self.origins) if text)
 
 
-def build_page(report: Report) -> Page:
+def build_page(report: Report, timelines: Timelines) -> Page:
     """The page of a scored report."""
     origins, anchors = rows.columns(report), Anchors()
-    operators = tuple(page_operator(item, report, origins, anchors) for item in report.operators)
+    operators = tuple(page_operator(item, report, origins, anchors, timelines) for item in report.operators)
     located = [Located(case.result, case.anchor) for item in operators for case in item.cases]
     series = series_of(located)
     times = " / ".join(dict(provenance_labels(origins))[name] or "none" for name in ("T_cand", "T_HW"))
     hap = hap_figure(located, series, times)
     figures = (*([hap] if hap else []), *roofline_figures(located, series, report.chip))
-    return Page(report, rows.headers(origins), origins, operators, figures, left_out_notes(located, report.chip))
+    return Page(
+        report=report,
+        head=rows.headers(origins),
+        origins=origins,
+        operators=operators,
+        figures=figures,
+        notes=left_out_notes(located, report.chip),
+        levels=tuple(by_level(report)),
+        categories=tuple(by_category(report)),
+        limits=limit_charts([Limited(item.result.level, case.result, case.found) for item in operators for case in item.cases]),
+        timeline_notes=timelines.notes,
+    )
 
 
 def provenance_labels(origins: rows.Columns) -> tuple[tuple[str, str], ...]:

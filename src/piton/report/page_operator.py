@@ -7,16 +7,25 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from piton.core.execution import PIPES
+from piton.core.measurement import WorkFigures
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.report import rows
-from piton.report.bottleneck import bottleneck
+from piton.report.bottleneck import Bottleneck, bottleneck
 from piton.report.failures import Failure, failures
-from piton.report.hap_plot import ratio
+from piton.report.lanes import LaneChart, Timelines
+from piton.report.limits import roof_label
 from piton.report.pipe_cell import PipeCell, pipe_cell
 
+_FIGURES = ("hap", "roofline-vector", "roofline-cube")
+_PARTS = "summary breakdown limits limits-roof limits-kernel figures operators cases environment filters shown theme dark case"
+_RESERVED = frozenset({*_PARTS.split(), *(text for name in _FIGURES for text in (f"figure-{name}", f"{name}-title", f"{name}-text"))})
+"""Identifiers of the page itself."""
+_PREFIXES = ("", "k", "M", "G", "T", "P")
+_UNITS = ("cube", "vector", "mte1", "mte2", "mte3", "fixp", "floor")
 _UNJUDGED = frozenset({"void", Verdict.NOT_RUN.value})
 
 
@@ -28,9 +37,18 @@ class PageCase:
     anchor: str
     row: rows.Row
     points: str
-    pipes: dict[str, PipeCell]
-    limits: str
-    """What limits the submission, in a sentence; empty where launches do not say why they waited."""
+    found: Bottleneck | None
+    """What limits the submission; None where launches do not say why they waited."""
+
+    @cached_property
+    def pipes(self) -> dict[str, PipeCell]:
+        """A bar for each pipe that worked."""
+        return {share.pipe: pipe_cell(share) for share in self.found.pipes} if self.found else {}
+
+    @property
+    def limits(self) -> str:
+        """What limits the submission, in a sentence; empty where that is not known."""
+        return self.found.sentence if self.found else ""
 
     @property
     def verdict(self) -> str:
@@ -48,6 +66,23 @@ class PageCase:
         return self.result.t_hw.limiting_unit if self.result.t_hw and self.result.t_hw.limiting_unit else rows.NONE
 
     @property
+    def roof(self) -> str:
+        """That unit rolled up: Vector, Cube, MTE or floor."""
+        return roof_label(self.result)
+
+    @property
+    def arithmetic(self) -> str:
+        """What the work formula counts beside bytes, such as `4.12 M lane-instructions float32`."""
+        work = self.result.t_hw.work if self.result.t_hw else None
+        return ", ".join(_arithmetic(work)) or rows.NONE if work else rows.NONE
+
+    @property
+    def choice(self) -> str:
+        """The implementation that T_HW is computed for, or how it came about."""
+        method = self.result.t_hw.method if self.result.t_hw else ""
+        return method.partition(f"{self.result.operator} as ")[2] or method
+
+    @property
     def standing(self) -> str:
         """`good`, `bad` or `none` (not judged): how its verdict is coloured."""
         return standing(self.verdict)
@@ -62,6 +97,8 @@ class PageOperator:
     cases: tuple[PageCase, ...]
     failures: tuple[Failure, ...]
     findings: tuple[rows.FindingGroup, ...]
+    charts: tuple[LaneChart, ...]
+    """Timelines that were kept."""
 
     @property
     def passed(self) -> int:
@@ -90,6 +127,12 @@ class PageOperator:
         return tuple(pipe for pipe in PIPES if pipe in used)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Units that some T_HW has a time for."""
+        used = {unit for case in self.cases if case.result.t_hw for unit, value in case.result.t_hw.unit_times_us.items() if value}
+        return tuple(sorted(used, key=lambda unit: (_UNITS.index(unit) if unit in _UNITS else len(_UNITS), unit)))
+
+    @property
     def methods(self) -> tuple[tuple[str, str, int], ...]:
         """How the three times came about, as (which, method, number of cases)."""
         return tuple(_methods([case.result for case in self.cases]))
@@ -113,7 +156,7 @@ class Anchors:
     """Fragment identifiers made of foreign names: letters, digits, `.`, `_`, `-` only, each given once."""
 
     def __init__(self) -> None:
-        self._used = {"summary", "figures", "operators", "cases", "environment", "filters", "shown", "theme", "dark"}
+        self._used = set(_RESERVED)
 
     def name(self, *parts: str) -> str:
         """An identifier that reads like `parts`."""
@@ -125,7 +168,8 @@ class Anchors:
         return found
 
 
-def page_operator(item: OperatorResult, report: Report, origins: rows.Columns, anchors: Anchors) -> PageOperator:
+def page_operator(item: OperatorResult, report: Report, origins: rows.Columns, anchors: Anchors, timelines: Timelines) -> PageOperator:
+    """One operator with the anchors that links go to."""
     anchor = anchors.name("op", item.operator)
     cases = tuple(
         PageCase(
@@ -133,22 +177,29 @@ def page_operator(item: OperatorResult, report: Report, origins: rows.Columns, a
             anchors.name(item.operator, case.case.id),
             rows.row(case, origins),
             rows.points_text(case, item, report.score_profile),
-            *_limits(case),
+            bottleneck(case),
         )
         for case in rows.listed(item)
     )
-    return PageOperator(item, anchor, cases, tuple(failures(item)), tuple(rows.findings(item)))
-
-
-def _limits(case: CaseResult) -> tuple[dict[str, PipeCell], str]:
-    """Bars by pipe, and the sentence."""
-    found = bottleneck(case)
-    return ({share.pipe: pipe_cell(share) for share in found.pipes}, found.sentence) if found else ({}, "")
+    return PageOperator(item, anchor, cases, tuple(failures(item)), tuple(rows.findings(item)), timelines.of(item.operator))
 
 
 def median_ratio_of(cases: Sequence[PageCase]) -> float | None:
-    found = [value for case in cases if (value := ratio(case.result)) is not None]
+    found = [value for case in cases if (value := rows.time_ratio(case.result)) is not None]
     return statistics.median(found) if found else None
+
+
+def _arithmetic(work: WorkFigures) -> Iterator[str]:
+    for unit, amounts in ((" lane-instructions", work.vector_lanes), ("FLOP", work.cube_flops)):
+        for dtype, amount in amounts.items():
+            if amount:
+                yield f"{_prefixed(amount)}{unit} {dtype}"
+
+
+def _prefixed(amount: float) -> str:
+    """`4.12 M`, for a unit to follow."""
+    step = max(min((len(f"{amount:.0f}") - 1) // 3, len(_PREFIXES) - 1), 0)
+    return f"{amount / 1000**step:.3g} {_PREFIXES[step]}"
 
 
 def _methods(cases: Sequence[CaseResult]) -> Iterator[tuple[str, str, int]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from piton.core.finding import Finding, FindingKind
+from piton.core.interval import Interval
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import BASELINE_FLOOR_RATIO, CasePoints, ScoreProfile, hap, operator_score
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
+from piton.report.intervals import Basis, basis, operator_interval, sum_of, with_interval
 
 SCORING_FINDINGS = frozenset({FindingKind.TIME_BELOW_T_HW, FindingKind.BASELINE_RAISED, FindingKind.NO_ANCHOR, FindingKind.RELAXED_PASS})
 """Findings that scoring makes; they are made anew each time."""
@@ -18,13 +20,17 @@ def score_report(report: Report) -> Report:
     """The same report with HAP, scores, scoring findings, completeness and digest computed from its times, anchors and verdicts."""
     profile = report.score_profile
     operators = tuple(_score_operator(item, profile) for item in report.operators)
+    common = basis(operators)
     if any(case.outcome.verdict is Verdict.TAMPERED for item in operators for case in item.cases):
         operators = tuple(item.model_copy(update={"score": 0.0}) for item in operators)  # D4: the submission gets 0
+    operators = tuple(item.model_copy(update={"interval": operator_interval(item, common)}) for item in operators)
     scored = report.model_copy(
         update={
             "operators": operators,
             "level_scores": _level_scores(operators, report.missing_operators.values()),
+            "level_intervals": _level_intervals(operators, common),
             "total_score": _total([item.score for item in operators]),
+            "total_interval": sum_of((item.interval for item in operators), common),
             "is_complete": report.is_complete and all(is_finished(case) for item in operators for case in item.cases),
         }
     )
@@ -36,6 +42,11 @@ def is_finished(case: CaseResult) -> bool:
     return not case.void and case.outcome.cause not in _UNFINISHED
 
 
+def has_time(case: CaseResult) -> bool:
+    """True when T_cand can be scored: a clock that read 0 for the median has measured nothing."""
+    return case.time is not None and case.time.value > 0
+
+
 def score_case(case: CaseResult) -> CaseResult:
     """The case with its HAP and the findings that scoring makes; a case that did not pass has neither."""
     if case.is_sealed:
@@ -44,9 +55,9 @@ def score_case(case: CaseResult) -> CaseResult:
     if case.void or case.outcome.verdict is not Verdict.PASSED:
         return case.model_copy(update={"hap": None, "findings": kept})
     scored = case.model_copy(update={"hap": None, "findings": (*kept, *_relaxed(case))})
-    if case.time is None or case.t_hw is None or case.t_baseline is None:
+    if not has_time(case) or case.time is None or case.t_hw is None or case.t_baseline is None:
         return scored.model_copy(update={"findings": (*scored.findings, _no_anchor(case))})
-    value = hap(case.time.value, case.t_hw.value_us, case.t_baseline.value_us)
+    value = with_interval(hap(case.time.value, case.t_hw.value_us, case.t_baseline.value_us), case.time, case.t_hw, case.t_baseline)
     findings = (*scored.findings, *_time_findings(case, value.is_below_t_hw, value.is_baseline_raised))
     return scored.model_copy(update={"hap": value, "findings": findings})
 
@@ -63,6 +74,13 @@ def _level_scores(operators: Sequence[OperatorResult], missing: Iterable[int]) -
     """Sums by level; a level of which the submission has nothing has 0."""
     levels = sorted({*(item.level for item in operators), *missing})
     return {str(level): _total([item.score for item in operators if item.level == level]) for level in levels}
+
+
+def _level_intervals(operators: Sequence[OperatorResult], common: Basis | None) -> dict[str, Interval]:
+    """Sums by level; a level of which the submission has nothing has none: its 0 is certain."""
+    levels = sorted({item.level for item in operators})
+    sums = {str(level): sum_of((item.interval for item in operators if item.level == level), common) for level in levels}
+    return {level: found for level, found in sums.items() if found is not None}
 
 
 def _total(scores: Sequence[float | None]) -> float | None:
@@ -82,7 +100,7 @@ def _relaxed(case: CaseResult) -> list[Finding]:
 
 
 def _no_anchor(case: CaseResult) -> Finding:
-    missing = [name for name, value in (("time", case.time), ("T_HW", case.t_hw), ("T_baseline", case.t_baseline)) if value is None]
+    missing = [name for name, value in (("time", has_time(case) or None), ("T_HW", case.t_hw), ("T_baseline", case.t_baseline)) if value is None]
     return Finding(kind=FindingKind.NO_ANCHOR, message=f"no {' and no '.join(missing)}: the case earns no credit for speed")
 
 

@@ -13,6 +13,7 @@ from piton.core.verdict import LEFT_OUT, Cause, Place, Verdict
 from piton.report.bottleneck import bottleneck
 from piton.report.failures import cases_text, outcome_text
 from piton.report.rescore import is_finished
+from piton.report.trust import interval_text, with_interval
 
 NONE = "–"
 _SHOWN_MISSING = 6
@@ -38,6 +39,8 @@ class Row:
     t_baseline: str
     t_hw: str
     hap: str
+    hap_interval: str
+    """Where the HAP of true times is expected."""
     limits: str
     """Unit that limits T_HW / pipe that was busiest in the submission's launches."""
     inputs: str
@@ -106,6 +109,7 @@ def row(case: CaseResult, found: Columns) -> Row:
         t_baseline=_cell(_baseline(case), found.t_baseline),
         t_hw=_cell(_roof(case), found.t_hw),
         hap=_hap(case),
+        hap_interval=interval_text(case.hap.interval, 2) if case.hap else "",
         limits=_limits(case),
         inputs=inputs_text(case),
         ratio=_ratio(case),
@@ -129,6 +133,16 @@ def bottlenecks(item: OperatorResult, most: int = 5) -> list[tuple[str, str]]:
 def score_text(score: float | None) -> str:
     """A score with one decimal, or a dash when there is none."""
     return NONE if score is None else f"{score:.1f}"
+
+
+def level_text(report: Report, level: str) -> str:
+    """The score of one level, with its interval."""
+    return with_interval(score_text(report.level_scores[level]), report.level_intervals.get(level))
+
+
+def total_text(report: Report) -> str:
+    """The score of the report, with its interval."""
+    return with_interval(score_text(report.total_score), report.total_interval)
 
 
 def trials_text(report: Report) -> str:
@@ -156,7 +170,7 @@ def summary(item: OperatorResult) -> str:
     too_large = sum(case.outcome.cause is Cause.TOO_LARGE for case in item.cases)
     left_out = len(item.cases) - len(listed(item)) - too_large
     rest = (f", {left_out} left out" if left_out else "") + (f", {too_large} above --max-elements" if too_large else "")
-    return f"{passed} of {len(item.cases)} cases passed{rest}, score {score_text(item.score)} of 100"
+    return f"{passed} of {len(item.cases)} cases passed{rest}, score {with_interval(score_text(item.score), item.interval)} of 100"
 
 
 def findings(item: OperatorResult) -> list[FindingGroup]:
@@ -226,8 +240,14 @@ def mean_hap(cases: Sequence[CaseResult]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def time_ratio(case: CaseResult) -> float | None:
+    """T_cand / T_HW, where both are known."""
+    return case.time.value / case.t_hw.value_us if case.time and case.t_hw else None
+
+
 def _ratio(case: CaseResult) -> str:
-    return f"{case.time.value / case.t_hw.value_us:.2f}" if case.time and case.t_hw else NONE
+    found = time_ratio(case)
+    return NONE if found is None else f"{found:.2f}"
 
 
 def _limits(case: CaseResult) -> str:

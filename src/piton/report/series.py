@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from piton.core.report import CaseResult
 
-_COLOURS = 8
+COLOURS = 8
 """Series that the palette tells apart, also for people who do not see all colours: each has a shape of its own."""
 
 
@@ -46,7 +46,7 @@ class Series:
 def series_of(cases: Sequence[Located]) -> Series:
     """The series of a report."""
     operators = list(dict.fromkeys(item.case.operator for item in cases))
-    if len(operators) <= _COLOURS:
+    if len(operators) <= COLOURS:
         return Series(tuple(operators), is_by_operator=True)
     return Series(tuple(sorted({_unit(item.case) for item in cases})), is_by_operator=False)
 

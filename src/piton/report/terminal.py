@@ -13,10 +13,12 @@ from rich.text import Text
 from piton.core.report import OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.core.visible import visible
-from piton.report import compare, rows
-from piton.report.compare import Comparison
+from piton.report import rows
 from piton.report.failures import Failure, failures, is_failure, other_text
+from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.method_text import method_text
+from piton.report.trust import baselines_text, interval_text, trust_text
 
 WIDTH = 160
 """Columns of a rendering that does not go to a terminal."""
@@ -70,19 +72,6 @@ def terminal_text(report: Report, width: int = WIDTH) -> str:
     return capture.get()
 
 
-def render_comparison(found: Comparison) -> RenderableType:
-    """Several reports side by side."""
-    tables = [_plain_table(table) for table in (found.scores, found.changes) if table.lines]
-    rest = f"and {found.changes_left_out} more cases" if found.changes_left_out else ""
-    notes = [rest, *(f"not the same: {visible(text)}" for text in found.differences), "" if found.changes.lines else "no case changed"]
-    return Group(*tables, *(Text(text, style="yellow") for text in notes if text))
-
-
-def _plain_table(table: compare.Table) -> Listing:
-    columns = [Column(visible(name), is_right=number > 0) for number, name in enumerate(table.head)]
-    return Listing(columns, [tuple(visible(cell) for cell in line) for line in table.lines], table.title)
-
-
 def _operator(item: OperatorResult, form: _Form) -> Iterator[RenderableType]:
     if item.compiled and form.has_table(item):
         yield _table(item, form)
@@ -108,7 +97,7 @@ def _table(item: OperatorResult, form: _Form) -> Listing:
         times = (line.t_cand, line.t_baseline, line.t_hw)
         if is_wide:
             points = rows.points_text(case, item, form.report.score_profile)
-            cells.append((line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, points, line.limits))
+            cells.append((line.case_id, line.inputs, line.size, verdict, *times, line.ratio, line.hap, line.hap_interval, points, line.limits))
         else:
             cells.append((line.case_id, line.size, verdict, *times, line.hap, line.limits))
     return Listing(_columns(rows.headers(found), is_wide), cells, item.operator)
@@ -117,9 +106,10 @@ def _table(item: OperatorResult, form: _Form) -> Listing:
 def _columns(head: rows.Headers, is_wide: bool) -> list[Column]:
     """What a kernel is limited by leaves first: the sentences below the table say it too."""
     times = [Column(name.replace(" us", "\nus").replace(", ", "\n"), is_right=True) for name in (head.t_cand, head.t_baseline, head.t_hw)]
-    names = ("T_cand\n/ T_HW", "HAP", "points") if is_wide else ("HAP",)
+    ratio = [Column("T_cand\n/ T_HW", is_right=True)] if is_wide else []
+    wide = [Column("HAP\nbetween", wraps=False, leaves=4), Column("points", is_right=True)] if is_wide else []
     start = [Column("case", is_right=True), *([Column("first input", most=34, leaves=1)] if is_wide else []), Column("size", leaves=2), Column("verdict")]
-    return [*start, *times, *(Column(name, is_right=True) for name in names), Column("limit of\nroof/kernel", leaves=3)]
+    return [*start, *times, *ratio, Column("HAP", is_right=True), *wide, Column("limit of\nroof/kernel", leaves=3)]
 
 
 def _failure(failure: Failure) -> Text:
@@ -143,26 +133,37 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield _operators(report)
     for finding in report.findings:
         yield Text(f"finding: {visible(finding.message)}", style="yellow")
-    levels = ", ".join(f"level {level}: {rows.score_text(score)}" for level, score in report.level_scores.items())
+    levels = ", ".join(f"level {level}: {rows.level_text(report, level)}" for level in report.level_scores)
     name = visible(report.submission)
-    total = f"total {rows.score_text(report.total_score)} ({levels}) of {report.most_points}"
+    total = f"total {rows.total_text(report)} ({levels}) of {report.most_points}"
     if report.missing_operators:
         yield Text(visible(rows.missing_text(report)), style="yellow")
     yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{rows.trials_text(report)}", style="bold")
+    for text in (trust_text(report), baselines_text(report)):
+        yield from [Text(visible(text))] if text else []
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
+    if report.method is not None:
+        yield Text(visible(method_text(report.method)), style="dim")
+    yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 
 def _operators(report: Report) -> Table:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("operator", "passed", "score", "", "mean HAP", "findings"):
+    for name in ("operator", "passed", "score", "between", "", "mean HAP", "findings"):
         table.add_column(name, justify="left" if name in ("operator", "") else "right")
     for item in report.operators:
         passed = sum(case.outcome.verdict is Verdict.PASSED for case in item.cases)
         mean = rows.mean_hap(item.cases)
         style = "green" if passed == len(item.cases) else "red"
-        cells = (rows.score_text(item.score), _meter(item.score), rows.NONE if mean is None else f"{mean:.3f}", str(len(rows.findings(item))))
+        cells = (
+            rows.score_text(item.score),
+            interval_text(item.interval),
+            _meter(item.score),
+            rows.NONE if mean is None else f"{mean:.3f}",
+            str(len(rows.findings(item))),
+        )
         table.add_row(item.operator, Text(f"{passed} of {len(item.cases)}", style=style), *cells)
     return table
 

@@ -122,6 +122,8 @@ def read_script(root: Path) -> Script:
 class NullToolchain:
     """Builds nothing, or fails as scripted."""
 
+    identity = "a script"
+
     def missing(self) -> tuple[str, ...]:
         """Nothing is ever missing."""
         return ()

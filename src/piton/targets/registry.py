@@ -26,6 +26,8 @@ _TARGETS = {
     "ascend910b1-sim": _Row("ascend910b1", _VNPU),
 }
 DEFAULT_TARGET = "ascend910b2-sim"
+_WITHOUT_TIMING_MODEL = {"ascend950pr-sim": "ascend950pr"}
+"""Simulated targets that people ask for and that there can't be yet: the chip's hardware file has peaks and no timing model."""
 
 
 def target_names() -> tuple[str, ...]:
@@ -53,6 +55,10 @@ def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: st
 
 
 def _row(name: str) -> _Row:
+    if name in _WITHOUT_TIMING_MODEL:
+        chip = _WITHOUT_TIMING_MODEL[name]
+        action = f"choose another target; its limits are computed: `piton hap OPERATOR --hardware {chip}`"
+        raise UsageError(f"{chip} has no timing model yet, so nothing can be timed on it", expected=" or ".join(_TARGETS), found=name, action=action)
     if name not in _TARGETS:
         raise UsageError("no such target", expected=" or ".join(_TARGETS), found=name)
     return _TARGETS[name]

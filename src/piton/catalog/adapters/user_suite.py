@@ -5,10 +5,8 @@ One file says everything that is not code: task, cases, precision, scoring. Each
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +19,7 @@ from piton.catalog.adapters.user_example import EXAMPLE_GOLDEN, EXAMPLE_SUITE
 from piton.catalog.schema import Schema, parse_schema
 from piton.catalog.source import read_text, show
 from piton.catalog.suite import load_suite
+from piton.catalog.toml_file import parse_toml
 from piton.core.canonical import digest, digest_bytes
 from piton.core.errors import FormatError, UsageError
 from piton.core.suite import Suite
@@ -126,20 +125,12 @@ def write_user_suite(root: Path, store: Path) -> Suite:
 
 def _read(file: Path) -> UserFile:
     try:
-        return UserFile.model_validate(_parse_toml(read_text(file), file))
+        return UserFile.model_validate(parse_toml(read_text(file), str(file)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(step) for step in first["loc"])
         found = "nothing" if first["type"] == "missing" else show(first["input"])
         raise FormatError(f"{name} is wrong", expected=first["msg"], found=found, where=str(file), action=f"correct {file.name}") from None
-
-
-def _parse_toml(text: str, file: Path) -> dict[str, Any]:
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        return dict(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError("not valid TOML", expected="a TOML document", found=str(error), where=str(file), action="correct the syntax there") from None
 
 
 def _schema(item: OperatorTable, file: Path) -> Schema:

@@ -1,5 +1,5 @@
 "use strict";
-// The page works without this: it adds sorting, filters, the theme button, and opens what a link points into.
+// The page works without this: it adds sorting, filters, the theme button, one case's parts side by side, and opens what a link points into.
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const remember = (value) => { try { localStorage.setItem("piton-theme", value); } catch (error) { /* a file: page may have no storage */ } };
@@ -51,6 +51,80 @@
     head.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(head); } });
   });
 
+  // One case in a dialog: every row, failure and timeline that is about it, gathered from its operator's tables.
+  const dialog = document.getElementById("case");
+  const body = dialog.querySelector("div");
+  const copy = (element) => {
+    const made = element.cloneNode(true);
+    [made, ...all("[id]", made)].forEach((part) => part.removeAttribute("id"));
+    return made;
+  };
+  const element = (name, ...content) => { const made = document.createElement(name); made.append(...content); return made; };
+  const headOf = (table) => {
+    const part = table.closest("details.part");
+    if (part) return part.querySelector("summary").textContent;
+    for (let before = table.parentElement.previousElementSibling; before; before = before.previousElementSibling) if (before.tagName === "H3") return before.textContent;
+    return "Result";
+  };
+  const pairs = (table, row) => {
+    const heads = all("thead th", table);
+    const list = element("dl");
+    list.className = "pairs";
+    [...row.cells].forEach((cell, column) => {
+      if (!cell.textContent.trim() || !heads[column]) return;
+      const value = cell.querySelector(".drill") ? element("dd", cell.textContent) : element("dd", ...copy(cell).childNodes);
+      value.className = ["bad", "good", "none"].find((name) => cell.classList.contains(name)) || "";
+      list.append(element("dt", [...heads[column].childNodes].map((part) => part.textContent.trim()).join(" ")), value);
+    });
+    return list;
+  };
+  const parts = (row) => {
+    const section = row.closest("details.operator");
+    const id = row.dataset.c;
+    const found = [];
+    all("table", section).forEach((table) => {
+      const rows = [...table.tBodies[0].rows].filter((other) => other.dataset.c === id);
+      if (rows.length && !table.closest(".failure")) found.push(element("h4", headOf(table)), ...rows.map((other) => pairs(table, other)));
+    });
+    const own = (selector) => all(selector, section).filter((part) => all("a", part).some((link) => link.hash === `#${row.id}`));
+    const figures = all("figure[data-c]", section).filter((figure) => figure.dataset.c === id);
+    const failures = own("div.failure").map((failure) => {
+      const made = copy(failure);
+      all("tr[data-c]", made).forEach((line) => { if (line.dataset.c !== id) line.remove(); });
+      return made;
+    });
+    return [...failures, ...found.slice(0, 2), ...figures.map(copy), ...found.slice(2)];
+  };
+  let current = null;
+  const show = (row) => {
+    current = row;
+    dialog.querySelector("span").textContent = `${row.closest("details.operator").dataset.name} ${row.dataset.c}`;
+    body.replaceChildren(...parts(row));
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+  };
+  const step = (by) => {
+    const rows = all("table.cases tbody tr").filter((row) => !row.hidden);
+    const next = rows[rows.indexOf(current) + by];
+    if (next) show(next);
+  };
+  all("button[data-step]", dialog).forEach((one) => one.addEventListener("click", () => step(Number(one.dataset.step))));
+  body.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
+  const openable = (section) => all("table.cases tbody tr", section).forEach((row) => {
+    const cell = row.cells[0];
+    if (cell.querySelector(".drill")) return;
+    const button = element("button", cell.textContent);
+    button.className = "drill";
+    button.type = "button";
+    button.title = `everything about case ${row.dataset.c}`;
+    button.addEventListener("click", () => show(row));
+    cell.replaceChildren(button);
+  });
+  all("details.operator").forEach((section) => {
+    section.addEventListener("toggle", () => openable(section));
+    if (section.open) openable(section);
+  });
+
   const filters = document.getElementById("filters");
   if (!filters) return;
   filters.hidden = false;
@@ -66,7 +140,7 @@
     let count = 0;
     all("details.operator").forEach((part) => {
       const rows = all("table.cases tbody tr", part);
-      const found = rows.filter((row) => { row.hidden = !matches(row, part.dataset.name); return !row.hidden; }).length;
+      const found = rows.filter((row) => { row.hidden = !matches(row, `${part.dataset.name} ${part.dataset.group}`); return !row.hidden; }).length;
       const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.c));
       all("tr[data-c]", part).forEach((row) => { row.hidden = !left.has(row.dataset.c); });
       part.hidden = isFiltered && found === 0;

@@ -78,6 +78,11 @@ def python_include() -> Path | None:
     return folder if (folder / "Python.h").is_file() else None
 
 
+def simulator_digest(paths: Paths) -> str:
+    """Identity of engine, timing model and torch device, from their sources."""
+    return digest([tree_digest(paths.engine, paths.host, paths.include), ENGINE_FLAGS])
+
+
 @dataclass(frozen=True)
 class OwnParts:
     """Where everything is that a submission's build needs; the products are empty until they are made."""
@@ -117,7 +122,7 @@ class OwnParts:
     @cached_property
     def simulator_digest(self) -> str:
         """Identity of what runs a build: engine, timing model, torch device. No compile of a submission depends on it, but every result does."""
-        return digest([tree_digest(self.paths.engine, self.paths.host, self.paths.include), ENGINE_FLAGS])
+        return simulator_digest(self.paths)
 
     @cached_property
     def known_names(self) -> frozenset[str]:

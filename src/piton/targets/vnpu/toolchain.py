@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 from piton.core.canonical import digest
@@ -20,7 +21,7 @@ from piton.core.submission import OperatorSources, Submission
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, StepResult, Workshop, find_compiler
 from piton.targets.vnpu.diagnostics import Message, judge_compile, judge_link, parse_compiler
-from piton.targets.vnpu.own import OwnParts, Paths, python_include, torch_folder
+from piton.targets.vnpu.own import OwnParts, Paths, python_include, simulator_digest, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
 from piton.targets.vnpu.sources import SourceTree, copy_sources
 from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps, Unit, unexpected
@@ -39,6 +40,11 @@ class VnpuToolchain:
         self._store = Store(Path(cache_dir).resolve() / "vnpu")
         self._progress = progress or (lambda _text: None)
         self._own: OwnParts | None = None
+
+    @cached_property
+    def identity(self) -> str:
+        """The simulator that times a build."""
+        return f"engine {simulator_digest(self._paths)[:12]}"
 
     @property
     def device_program(self) -> str:

@@ -1,0 +1,55 @@
+"""Which arithmetic the vector unit of a chip has for the floating type of an operand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from piton.core.dtype import DType
+from piton.core.hardware import Hardware
+
+_FEW_TYPES = "dav-2201"
+"""On this architecture bfloat16 is a storage type of the vector unit: only conversions take it. Later ones calculate in it."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """One way to calculate with operands of a dtype."""
+
+    name: str
+    """For `Work.choice`."""
+    lanes: DType
+    """Type that the instructions work in."""
+    is_converted: bool
+    """Whether every operand takes a conversion before, and every result one after."""
+
+    def lanes_for(self, instructions: float, conversions: float) -> dict[DType, float]:
+        """Lane instructions of a calculation that has `instructions`, and `conversions` where its operands are converted."""
+        return {self.lanes: instructions + (conversions if self.is_converted else 0)}
+
+
+_FLOAT32 = Arithmetic("float32 arithmetic", DType.FLOAT32, is_converted=False)
+_CONVERTED = Arithmetic("float32 arithmetic", DType.FLOAT32, is_converted=True)
+_HALF = Arithmetic("half arithmetic", DType.FLOAT16, is_converted=False)
+_BFLOAT16 = Arithmetic("bfloat16 arithmetic", DType.BFLOAT16, is_converted=False)
+
+
+def arithmetics(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
+    """The ways to calculate with operands of `dtype`: in the type itself where the chip can, and in float32.
+
+    Whether a sum in a 16-bit type is accurate enough depends on the data; a bound has to allow it. Types other than float16 and bfloat16 are taken as they are.
+    """
+    if dtype is DType.FLOAT16:
+        return (_HALF, _CONVERTED)
+    if dtype is DType.BFLOAT16:
+        return (_CONVERTED,) if chip.arch == _FEW_TYPES else (_BFLOAT16, _CONVERTED)
+    return (_FLOAT32,)
+
+
+def exp_after_subtraction(chip: Hardware) -> int:
+    """Instructions of Exp(x - y): two on dav-2201, one where the chip has a fused form (FusedExpSub of the register interface)."""
+    return 2 if chip.arch == _FEW_TYPES else 1
+
+
+def cube_depth(dtype: DType) -> int:
+    """Shortest contraction that the cube calculates: its blocks are 32 bytes deep, and shorter ones are filled up with zeros."""
+    return 32 * 8 // dtype.bits

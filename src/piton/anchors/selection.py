@@ -1,0 +1,93 @@
+"""Work formulas of sorting and selection: top_k, unique and nms.
+
+Bytes: every element is read once. How much unique and nms write depends on the data; `silicon` takes the least, one value or one box.
+Instructions: one comparison per element (of nms: with the one box that is surely kept); how many more it takes depends on the data and on the algorithm. How
+`convention` and `silicon` are meant is said in `elementwise`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from piton.anchors.formula import Formula
+from piton.anchors.operands import flag, input_bytes, number, operand
+from piton.anchors.work import Work
+from piton.core.case import Case
+from piton.core.dtype import DType
+from piton.core.hardware import Edition, Hardware
+
+_INDEX_BYTES = 8
+"""Indices are int64."""
+
+
+def top_k_convention(case: Case, _edition: Edition) -> Work:
+    """Published anchors: ceil(log2 k) lane instructions per element, at least 1, in the dtype of x (bfloat16: float32), as for a heap of k."""
+    x = operand(case, "x")
+    per_element = math.ceil(math.log2(max(2, number(case, "k"))))
+    return Work("published count", x.nbytes, _top_k_bytes(case), vector_lanes={_published_lanes(x.dtype): float(x.elements * per_element)})
+
+
+def top_k_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
+    """Every element is compared once with what has to be exceeded; k values and int64 indices of every line are written."""
+    x = operand(case, "x")
+    return (Work("one comparison", x.nbytes, _top_k_bytes(case), vector_lanes={_compared_lanes(x.dtype): float(x.elements)}),)
+
+
+def _top_k_bytes(case: Case) -> int:
+    """k values and k indices for every line along axis `dim`."""
+    x = operand(case, "x")
+    selected = x.elements // x.shape[int(number(case, "dim"))] * int(number(case, "k"))
+    return x.dtype.bytes_of(selected) + _INDEX_BYTES * selected
+
+
+def unique_convention(case: Case, _edition: Edition) -> Work:
+    """Published anchors, for n elements: log2 n + 1 lane instructions per element, 2 more with the inverse, in the dtype of x (bfloat16: float32).
+
+    All n elements are taken to be different: as many are written.
+    """
+    x, has_inverse = operand(case, "x"), flag(case, "return_inverse")
+    per_element = math.log2(max(x.elements, 1)) + 1 + 2 * has_inverse
+    write = x.nbytes + _INDEX_BYTES * x.elements * has_inverse
+    return Work("published count", x.nbytes, write, vector_lanes={_published_lanes(x.dtype): x.elements * per_element})
+
+
+def unique_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
+    """The least there can be: all elements are equal, each is compared once, one is written. The inverse has an int64 for every element whatever the data."""
+    x = operand(case, "x")
+    write = x.dtype.bytes_of(min(x.elements, 1)) + _INDEX_BYTES * x.elements * flag(case, "return_inverse")
+    return (Work("one comparison", x.nbytes, write, vector_lanes={_compared_lanes(x.dtype): float(x.elements)}),)
+
+
+def nms_convention(case: Case, edition: Edition) -> Work:
+    """Published anchors, for n boxes: 9 n^2 float32 lane instructions on edition 910b2, none on edition 950pr (reason unknown); n indices are written."""
+    boxes = operand(case, "boxes").shape[0]
+    lanes = {DType.FLOAT32: 9.0 * boxes * boxes} if edition == "910b2" else {}
+    return Work("published count", input_bytes(case), _INDEX_BYTES * boxes, vector_lanes=lanes)
+
+
+def nms_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
+    """The least there can be: the box of the highest score suppresses all others, so that each is compared once and one index is written. 13 per box.
+
+    The scores' Max; the common area by Maxs, Mins and SubRelu for each axis and a Mul; the area of the box by two Sub and a Mul; Axpy and CompareScalar
+    against the threshold. A threshold below 0 suppresses whatever the boxes are, one from 1 on suppresses nothing, which leaves the Max.
+    """
+    boxes, threshold = operand(case, "boxes").shape[0], number(case, "iou_threshold")
+    per_box = 13 if 0 <= threshold < 1 else 1
+    read = input_bytes(case, "scores") + (0 if threshold < 0 else input_bytes(case, "boxes"))
+    return (Work("one kept box", read, _INDEX_BYTES * min(boxes, 1), vector_lanes={DType.FLOAT32: float(per_box * boxes)}),)
+
+
+def _published_lanes(dtype: DType) -> DType:
+    return DType.FLOAT32 if dtype is DType.BFLOAT16 else dtype
+
+
+def _compared_lanes(dtype: DType) -> DType:
+    """Type that elements are compared in: the bits of bfloat16 order like those of an integer; 8-bit types take at least the Cast to a wider one."""
+    return DType.INT16 if dtype is DType.BFLOAT16 else dtype
+
+
+FORMULAS = {
+    "nms": Formula(frozenset({"iou_threshold"}), nms_convention, nms_silicon),
+    "top_k": Formula(frozenset({"k", "dim", "largest"}), top_k_convention, top_k_silicon),
+    "unique": Formula(frozenset({"return_inverse"}), unique_convention, unique_silicon),
+}

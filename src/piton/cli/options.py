@@ -1,0 +1,14 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+SuiteFormatOption = Annotated[
+    str, typer.Option("--suite-format", help="Form of the suite: cann-bench, kernelbench, multikernelbench, npukernelbench or user; by default recognised.")
+]
+SuiteMemoryOption = Annotated[float, typer.Option("--suite-memory", min=0.01, max=4096, help="GiB that one golden run of another benchmark's task may need.")]
+SuiteWorkOption = Annotated[float, typer.Option("--suite-work", min=0.001, help="GFLOP that one such run may take; larger tasks are scaled down.")]
+TrustOption = Annotated[bool, typer.Option("--trust", help="Run the code of a suite from outside Piton (in a sandbox).")]

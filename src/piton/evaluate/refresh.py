@@ -1,0 +1,290 @@
+"""`piton baseline refresh`: measure T_baseline of every case anew, into one versioned set.
+
+On a virtual NPU the suite's plain kernels are called for their time only, case by case; a time that is measured is kept at once (`kept_times`), so a
+refresh that was stopped goes on where it was. A submission that is named (the only way on a device) is evaluated like any other, and the times of the cases
+that it passes are the baselines: a wrong kernel is no baseline. One bad case is listed with its reason and costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+import piton
+from piton.catalog.baseline_file import is_baseline_file, read_baselines
+from piton.core.baseline import BaselineSet, BaselineTime, case_identity
+from piton.core.canonical import digest
+from piton.core.case import Case
+from piton.core.errors import EvaluatorError, PitonError, UsageError
+from piton.core.measurement import Measurement, Provenance
+from piton.core.operator import Operator
+from piton.core.protocols import Runner, Target
+from piton.core.report import Report
+from piton.core.suite import Suite
+from piton.core.verdict import LEFT_OUT, Cause, Verdict
+from piton.evaluate.anchoring import plain_kernels
+from piton.evaluate.baseline_sources import Modelled
+from piton.evaluate.baselines import SimulatedBaselines
+from piton.evaluate.build import Workplace
+from piton.evaluate.cache import ValueStore
+from piton.evaluate.foreign import open_suite
+from piton.evaluate.journal import NAME as JOURNAL
+from piton.evaluate.journal import OtherEvaluationError
+from piton.evaluate.kept_times import SUFFIX, KeptTimes
+from piton.evaluate.pipeline import check_target, evaluate_on, open_target, prepare_target, suite_request
+from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.progress import Events, ignore
+from piton.evaluate.selection import select
+from piton.evaluate.types import needed_types
+
+Told = Callable[[str, str, int, int], None]
+"""Hears of every case: its name, what became of it, how many are done, of how many."""
+_RUN = ".run"
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class RefreshRequest:
+    """What is to be measured, and how the set is called."""
+
+    evaluation: EvaluationRequest
+    """Suite, target and filters; `submission` is empty for the suite's own plain kernels. `run_dir` is not used."""
+    out: Path
+    name: str = ""
+    """Empty: suite and target."""
+    version: str = ""
+    """Empty: the day, and the next number of that day in the folder of `out`."""
+    overwrites: bool = False
+
+
+def _untold(name: str, became: str, done: int, total: int) -> None:
+    del name, became, done, total
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Who hears of the refresh, and who answers for operators without a plain kernel."""
+
+    told: Told = _untold
+    events: Events = ignore
+    modelled: Modelled | None = None
+
+
+@dataclass
+class Measured:
+    """What a refresh has found."""
+
+    times: list[BaselineTime] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    lacking: list[str] = field(default_factory=list)
+    """Cases of operators that nothing is known of: no plain kernel, no model."""
+    kept: int = 0
+    """Times that an earlier refresh, which was stopped, had measured."""
+    kernels: tuple[str, str] = ("none", "")
+    """Name and digest of what was timed."""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """The set, and what is not in it."""
+
+    baselines: BaselineSet
+    lacking: tuple[str, ...]
+    kept: int
+
+
+def refresh(request: RefreshRequest, hooks: Hooks) -> Refreshed:
+    """Measure, and return the set; `finish` is to be called once it is written.
+
+    Raises UsageError for what the caller has to put right and when no case got a time; KeyboardInterrupt when it is stopped, with everything measured kept.
+    """
+    from piton.evaluate.sandbox import make_runner
+
+    check_out(request)
+    target = open_target(request.evaluation, hooks.events)
+    runner = make_runner()
+    try:
+        return refresh_on(target, runner, request, hooks)
+    finally:
+        runner.close()
+
+
+def refresh_on(target: Target, runner: Runner, request: RefreshRequest, hooks: Hooks) -> Refreshed:
+    """`refresh` on a given target, with a given starter of processes."""
+    if not request.evaluation.submission and target.provenance is Provenance.DEVICE:
+        problem = f"{target.name} is a device: its baselines are the times of a submission"
+        raise UsageError(problem, action="add --submission with the kernels to measure")
+    suite = open_suite(suite_request(request.evaluation))
+    with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
+        place = Workplace(target=target, runner=runner, run_dir=Path(scratch), events=hooks.events)
+        measured = _evaluated(request, place, suite) if request.evaluation.submission else _simulated(request, place, suite, hooks)
+    if not measured.times:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(measured.failed.items())[:_SHOWN])
+        raise UsageError("no case has a baseline", found=reasons or "no kernel for any of them", action="check --op, --case and --submission")
+    return Refreshed(_set(request, suite, target, measured), tuple(measured.lacking), measured.kept)
+
+
+def finish(request: RefreshRequest) -> None:
+    """Remove what was kept on the way, now that the file is written."""
+    beside(request.out, SUFFIX).unlink(missing_ok=True)
+    shutil.rmtree(beside(request.out, _RUN), ignore_errors=True)
+
+
+def beside(out: Path, suffix: str) -> Path:
+    """What lies beside the file while it is made."""
+    return out.with_name(out.name + suffix)
+
+
+def check_out(request: RefreshRequest) -> None:
+    """Raise UsageError when the file is there already: an old version of a set stays."""
+    if request.out.exists() and not request.overwrites:
+        action = "choose another name, which keeps the old version, or add --overwrite"
+        raise UsageError("there is a file already", where=str(request.out), action=action)
+
+
+def next_version(folder: Path, name: str, day: str) -> str:
+    """`day` with the number after the highest that a set of this name has in `folder`."""
+    found = [_version_of(path, name) for path in folder.glob("*.json") if is_baseline_file(path)] if folder.is_dir() else []
+    numbers = [int(version.rpartition(".")[2]) for version in found if version.startswith(f"{day}.") and version.rpartition(".")[2].isdecimal()]
+    return f"{day}.{max(numbers, default=0) + 1}"
+
+
+def _version_of(path: Path, name: str) -> str:
+    try:
+        found = read_baselines(path)
+    except PitonError:
+        return ""
+    return found.version if found.name == name else ""
+
+
+def _set(request: RefreshRequest, suite: Suite, target: Target, measured: Measured) -> BaselineSet:
+    """The set, sealed."""
+    now = datetime.now(timezone.utc)
+    name = request.name or f"{suite.name}-{target.name}"
+    return BaselineSet(
+        name=name,
+        version=request.version or next_version(request.out.absolute().parent, name, f"{now:%Y-%m-%d}"),
+        created=now.isoformat(timespec="seconds"),
+        piton=piton.__version__,
+        suite=suite.name,
+        suite_version=suite.version,
+        suite_digest=suite.digest(),
+        hardware=target.hardware.name,
+        hardware_digest=target.hardware.digest(),
+        target=target.name,
+        toolchain=target.toolchain.identity,
+        submission=measured.kernels[0],
+        submission_digest=measured.kernels[1],
+        cases=tuple(measured.times),
+        failed=measured.failed,
+    ).sealed()
+
+
+def _simulated(request: RefreshRequest, place: Workplace, suite: Suite, hooks: Hooks) -> Measured:
+    """The plain kernels of the suite, on the virtual NPU."""
+    selection = select(suite, request.evaluation)
+    cases = [(member.operator, case) for member in selection.members for case in member.cases if selection.has(case)]
+    check_target(place.target)
+    with _kernels(place, suite, request.evaluation) as kernels, KeptTimes(beside(request.out, SUFFIX)) as kept:
+        if kernels is None and hooks.modelled is None:
+            raise UsageError(f"suite {suite.name} has no plain kernels", action="add --submission with the kernels to measure")
+        measured = Measured(kernels=("plain kernels of the suite", kernels.submission_digest) if kernels else ("none", ""))
+        way = _CaseRefresh(place.target, kernels, kept, hooks.modelled)
+        for number, (operator, case) in enumerate(cases, start=1):
+            hooks.told(f"{operator.name}/{case.id}", way.run(operator, case, measured), number, len(cases))
+    return measured
+
+
+@contextmanager
+def _kernels(place: Workplace, suite: Suite, request: EvaluationRequest) -> Iterator[SimulatedBaselines | None]:
+    """The plain kernels, ready to be timed; None for a suite that has none."""
+    prepare_target(place)
+    kernels = plain_kernels(place, suite, ValueStore(Path(request.cache_dir) / "baselines"))
+    try:
+        yield kernels
+    finally:
+        if kernels is not None:
+            kernels.close()
+
+
+@dataclass(frozen=True)
+class _CaseRefresh:
+    """How one case gets its time."""
+
+    target: Target
+    kernels: SimulatedBaselines | None
+    kept: KeptTimes
+    modelled: Modelled | None
+
+    def run(self, operator: Operator, case: Case, measured: Measured) -> str:
+        """Add the case to what was found; what became of it, in a few words."""
+        name = f"{operator.name}/{case.id}"
+        try:
+            time = self._time(operator, case, measured)
+        except EvaluatorError as error:
+            measured.failed[name] = str(error)
+            return f"failed: {error}"
+        if time is None:
+            measured.lacking.append(name)
+            return "no kernel"
+        measured.times.append(BaselineTime(operator=operator.name, case=case.id, identity=case_identity(operator, case), time=time))
+        return f"{time.value:.2f} us {time.provenance.value}"
+
+    def _time(self, operator: Operator, case: Case, measured: Measured) -> Measurement | None:
+        absent = [dtype.value for dtype in needed_types(operator, case) if dtype in self.target.hardware.absent_types]
+        if absent:
+            raise EvaluatorError(f"{self.target.hardware.name} has no {absent[0]}")
+        if self.kernels is None or not self.kernels.has(operator):
+            return self._modelled(operator, case)
+        key = digest([self.kernels.version, self.target.name, self.target.hardware.digest(), case_identity(operator, case)])
+        found = self.kept.find(key)
+        if found is not None:
+            measured.kept += 1
+            return found
+        time = self.kernels.time(operator, case)
+        if time is not None:
+            self.kept.keep(key, time)
+        return time
+
+    def _modelled(self, operator: Operator, case: Case) -> Measurement | None:
+        anchor = self.modelled(operator, case) if self.modelled else None
+        if anchor is None:
+            return None
+        return Measurement(samples=(anchor.value_us,), provenance=anchor.provenance, method=anchor.method, interval=anchor.interval)
+
+
+def _evaluated(request: RefreshRequest, place: Workplace, suite: Suite) -> Measured:
+    """The times of a submission, from an evaluation of it. Raises KeyboardInterrupt when that was stopped: its journal is kept."""
+    run_dir = beside(request.out, _RUN).absolute()
+    evaluation = request.evaluation.model_copy(update={"run_dir": str(run_dir), "is_resumed": (run_dir / JOURNAL).is_file()})
+    try:
+        report = evaluate_on(place.target, place.runner, evaluation, place.events)
+    except OtherEvaluationError:
+        shutil.rmtree(run_dir)
+        report = evaluate_on(place.target, place.runner, evaluation.model_copy(update={"is_resumed": False}), place.events)
+    if any(case.outcome.cause is Cause.INTERRUPTED for item in report.operators for case in item.cases):
+        raise KeyboardInterrupt
+    return times_of(report, suite)
+
+
+def times_of(report: Report, suite: Suite) -> Measured:
+    """The times of the cases that a submission passed, and why the others have none."""
+    measured = Measured(kernels=(report.submission, report.submission_digest))
+    for item in report.operators:
+        member = suite.member(item.operator)
+        cases = {case.id: case for case in member.cases} if member else {}
+        for result in item.cases:
+            if result.outcome.cause in LEFT_OUT:
+                continue
+            if member is None or result.case.id not in cases or result.time is None or result.outcome.verdict is not Verdict.PASSED:
+                reason = result.void or result.outcome.message
+                measured.failed[f"{item.operator}/{result.case.id}"] = f"{result.outcome.verdict.value}: {reason}".removesuffix(": ")
+                continue
+            identity = case_identity(member.operator, cases[result.case.id])
+            measured.times.append(BaselineTime(operator=item.operator, case=result.case.id, identity=identity, time=result.time))
+    return measured

@@ -1,0 +1,74 @@
+"""Work of elementwise operators of one tensor, against small cases counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from work_cases import BRAIN, CHIP, HALF, NEWER, SINGLE, call, lanes_by_choice, moved, only, tensor
+
+from piton.anchors.elementwise import FORMULAS, exp_silicon, gelu_silicon, mish_silicon, sigmoid_silicon, swi_glu_convention, swi_glu_silicon
+from piton.anchors.formula import Silicon
+from piton.core.dtype import DType
+from piton.core.operator import AttrValue
+
+PLAIN: dict[str, AttrValue] = {"base": -1.0, "scale": 1.0, "shift": 0.0}
+ONE_TENSOR: dict[str, dict[str, AttrValue]] = {"exp": PLAIN, "gelu": {"approximate": "none"}, "mish": {}, "sigmoid": {}}
+
+
+def test_exp_reads_and_writes_each_byte_once_and_takes_one_instruction() -> None:
+    work = only(exp_silicon(call(tensor("x", (3, 5), SINGLE), **PLAIN), CHIP))
+    assert moved(work) == (3 * 5 * 4, 3 * 5 * 4)
+    assert work.vector_lanes == {SINGLE: 3 * 5 * 1}  # Exp
+
+
+def test_gelu_takes_six_instructions() -> None:
+    work = only(gelu_silicon(call(tensor("x", (3, 5), SINGLE), approximate="tanh"), CHIP))
+    assert moved(work) == (60, 60)
+    assert work.vector_lanes == {SINGLE: 15 * (1 + 1 + 1 + 1 + 1 + 1)}  # Mul, FusedMulAdd, Mul, Exp, Adds, Div
+
+
+def test_sigmoid_takes_an_exponential_a_sum_and_a_quotient() -> None:
+    work = only(sigmoid_silicon(call(tensor("x", (2, 3, 4), SINGLE)), CHIP))
+    assert moved(work) == (2 * 3 * 4 * 4, 2 * 3 * 4 * 4)
+    assert work.vector_lanes == {SINGLE: 24 * (1 + 1 + 1)}  # Exp, Adds, Div
+
+
+def test_mish_takes_five_instructions() -> None:
+    work = only(mish_silicon(call(tensor("x", (7,), SINGLE)), CHIP))
+    assert moved(work) == (28, 28)
+    assert work.vector_lanes == {SINGLE: 7 * (1 + 1 + 1 + 1 + 1)}  # Exp, Adds, FusedMulAdd, Div, Axpy
+
+
+def test_swi_glu_reads_two_halves_and_writes_one() -> None:
+    work = only(swi_glu_silicon(call(tensor("input", (3, 8), SINGLE), dim=-1), CHIP))
+    assert moved(work) == (3 * 8 * 4, 3 * 4 * 4)
+    assert work.vector_lanes == {SINGLE: 3 * 4 * (1 + 1 + 1 + 1)}  # Exp, Adds, Div, Mul for each of 3 x 4 results
+
+
+def test_swi_glu_converts_both_halves_and_the_result() -> None:
+    lanes = lanes_by_choice(swi_glu_silicon, call(tensor("input", (3, 8), HALF), dim=-1))
+    assert lanes == {"half arithmetic": {HALF: 12 * 4}, "float32 arithmetic": {SINGLE: 12 * 4 + 24 + 12}}
+
+
+@pytest.mark.parametrize(("silicon", "instructions"), [(sigmoid_silicon, 3), (mish_silicon, 5)])
+def test_bfloat16_is_converted_twice_unless_the_chip_computes_in_it(silicon: Silicon, instructions: int) -> None:
+    case = call(tensor("x", (10,), BRAIN))
+    assert lanes_by_choice(silicon, case) == {"float32 arithmetic": {SINGLE: 10 * (instructions + 2)}}
+    newer = lanes_by_choice(silicon, case, NEWER)
+    assert newer == {"bfloat16 arithmetic": {BRAIN: 10 * instructions}, "float32 arithmetic": {SINGLE: 10 * (instructions + 2)}}
+
+
+@pytest.mark.parametrize("name", ONE_TENSOR)
+@pytest.mark.parametrize("dtype", [SINGLE, HALF, BRAIN])
+def test_twice_the_elements_are_twice_the_work(name: str, dtype: DType) -> None:
+    formula, attributes = FORMULAS[name], ONE_TENSOR[name]
+    once, twice = (call(tensor("x", (size, 6), dtype), **attributes) for size in (5, 10))
+    for small, large in zip(formula.silicon(once, CHIP), formula.silicon(twice, CHIP), strict=True):
+        assert moved(large) == (2 * small.read_bytes, 2 * small.write_bytes)
+        assert large.vector_lanes == {lanes: 2 * amount for lanes, amount in small.vector_lanes.items()}
+    assert formula.convention(twice, "910b2").read_bytes == 2 * formula.convention(once, "910b2").read_bytes
+
+
+def test_the_published_count_of_swi_glu_is_of_both_halves() -> None:
+    work = swi_glu_convention(call(tensor("input", (3, 8), BRAIN), dim=-1), "910b2")
+    assert moved(work) == (3 * 8 * 2, 3 * 4 * 2)
+    assert work.vector_lanes == {SINGLE: 3 * 8 * 6}
