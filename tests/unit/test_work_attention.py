@@ -30,6 +30,15 @@ def test_attention_reads_queries_keys_and_values_once() -> None:
     assert not work.writes_from_cube
 
 
+def test_operands_of_both_products_and_what_passes_between_them_goes_over_l2() -> None:
+    """2 heads of one fractal and one step each, on two of 24 cores: the amounts of both, times 12; scores and results to the vector cores as half."""
+    work = only(mha_silicon(attend(3, 5, is_causal=False), CHIP))
+    assert work.path is not None
+    scores, values = 2 * (3 * 16 * 2 + 5 * 16 * 2), 2 * (3 * 5 * 2 + 5 * 16 * 2)
+    assert work.path.l2_read_bytes == 12 * (scores + values) + 2 * (2 * 3 * 5) + 2 * (2 * 3 * 16)
+    assert work.path.l0c_elements == 12 * (2 * 3 * 5 + 2 * 3 * 16)
+
+
 def test_a_causal_row_sees_itself_and_the_columns_before_it() -> None:
     """4 rows see 1, 2, 3 and 4 columns: 4 x 5 / 2 = 10 pairs in each of 2 heads."""
     work = only(mha_silicon(attend(4, 4, is_causal=True), CHIP))
@@ -106,6 +115,13 @@ def test_a_causal_mask_leaves_pairs_of_latent_attention_out() -> None:
     assert flops(only(mla_silicon(latent("BSND", is_causal=True), CHIP))) == pytest.approx(2 * (4 * 5) * (16 + 8 + 16))
 
 
+def test_rows_of_latent_attention_that_see_nothing_have_no_queries_to_read() -> None:
+    """5 rows and 3 columns: the first two see none."""
+    shapes = {"q_nope": (1, 5, 4, 16), "q_rope": (1, 5, 4, 8), "k_nope": (1, 3, 1, 16), "k_rope": (1, 3, 1, 8), "v": (1, 3, 1, 16)}
+    case = call(*(tensor(name, shape, BRAIN) for name, shape in shapes.items()), numKVHeads=1, scaleValue=-1.0, inputLayout="BSND", is_causal=True)
+    assert moved(only(mla_silicon(case, CHIP))) == ((3 * 4 * (16 + 8) + 3 * (16 + 8)) * 2, 5 * 4 * 16 * 2)
+
+
 def sparse(columns: int, places: int, *, is_causal: bool = False) -> Case:
     """3 rows of 4 heads, 2 heads of keys of 16 elements, whose first 8 are the values."""
     tensors = (
@@ -166,6 +182,16 @@ def test_latent_projections_multiply_four_matrices() -> None:
     assert work.vector_lanes == {HALF: 3 * (2 * (16 + 24)) + 2 * (2 * (3 * 4 + 4))}
     assert mla_prolog_convention(prolog(), "910b2").cube_flops == work.cube_flops
     assert mla_prolog_convention(prolog(), "910b2").write_bytes == work.write_bytes
+
+
+def test_weights_and_tokens_go_over_l2() -> None:
+    """Products large enough for every core: what is read over L2 is at least the weights and the tokens."""
+    shapes = {"token_x": (256, 1, 2048), "w_dq": (2048, 512), "w_uq_qr": (512, 8 * 192), "w_uk": (8, 128, 512), "w_dkv_kr": (2048, 576)}
+    others = {"rmsnorm_gamma_cq": (512,), "rmsnorm_gamma_ckv": (512,), "rope_sin": (256, 1, 64), "rope_cos": (256, 1, 64)}
+    tensors = (tensor(name, shape, BRAIN) for name, shape in {**shapes, **others}.items())
+    work = only(mla_prolog_silicon(call(*tensors, n_heads=8, rmsnorm_epsilon_cq=1e-5, rmsnorm_epsilon_ckv=1e-5), CHIP))
+    assert work.path is not None
+    assert work.path.l2_read_bytes >= 2 * (256 * 2048 + 2048 * (512 + 576) + 512 * 8 * 192 + 8 * 128 * 512)
 
 
 def test_more_tokens_do_not_read_more_weights() -> None:

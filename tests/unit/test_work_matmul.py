@@ -106,6 +106,15 @@ def test_int8_weights_are_converted_one_by_one_or_meet_activations_in_two_pieces
     assert (converted.writes_from_cube, pieces.writes_from_cube) == (True, False)
 
 
+def test_what_the_cube_reads_of_an_activation_or_a_weight_has_the_size_it_is_handed_over_in() -> None:
+    """x [3, 16], weight [16, 16]: one fractal, one of 24 cores. Converted: x and half weights; in pieces: two bytes a number of x, and weights."""
+    case = call(tensor("x", (3, 16), HALF), tensor("weight", (16, 16), BYTE), tensor("antiquantScale", (16,), HALF))
+    converted, pieces = weight_quant_batch_matmul_silicon(case, CHIP)
+    assert path_of(converted)[0] == 24 * (3 * 16 * 2 + 16 * 16 * 2)
+    assert path_of(pieces)[0] == 24 * (2 * 3 * 16 + 16 * 16) + 2 * (2 * 3 * 16)  # and both sums to the vector cores
+    assert path_of(pieces)[4] == 2 * 3 * 16
+
+
 def test_converted_weights_do_not_pass_through_global_memory_on_the_newer_architecture() -> None:
     assert path_of(weight_quant_batch_matmul_silicon(weight_quant(), NEWER)[0])[4] == 0
 
@@ -123,6 +132,12 @@ def grouped(dtype: DType = HALF, *, ends: tuple[int, ...] = (2, 2, 5), is_transp
     matrices = tensor("weight", (3, 8, 16) if is_transposed else (3, 16, 8), dtype)
     bias = (tensor("bias", (3, 8), SINGLE if dtype is BRAIN else dtype),) if has_bias else ()
     return call(tensor("x", (5, 16), dtype), matrices, *bias, group_list=ends, split_item=0, transpose_weight=is_transposed)
+
+
+def test_groups_read_their_rows_and_matrices() -> None:
+    """Two groups of one fractal on two of 24 cores: the amounts of both, times 12."""
+    work = only(grouped_matmul_silicon(grouped(has_bias=False), CHIP))
+    assert path_of(work)[0] == 12 * (2 * 16 * 2 + 3 * 16 * 2 + 2 * (16 * 8 * 2))
 
 
 @pytest.mark.parametrize("is_transposed", [False, True])
