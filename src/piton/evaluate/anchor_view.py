@@ -186,8 +186,9 @@ def _block(operator: Operator, block: Block, is_scored: bool, found: tuple[Candi
 
 def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
     work = item.work
-    idle = None if any(work.cube_flops.values()) else 0.0  # mte1 and fixp serve the cube; formulas do not count their bytes yet
-    times: dict[str, float | None] = {unit: item.unit_times_us.get(unit, idle) for unit in (*UNITS, "floor")}
+    times: dict[str, float | None] = {unit: item.unit_times_us[unit] for unit in (*UNITS, "floor")}
+    if work.path is None and any(work.cube_flops.values()):
+        times |= {"mte1": None, "fixp": None}  # the published convention does not say what the cube's own data movers do
     return ChoiceView(
         choice=work.choice,
         is_chosen=is_chosen,
