@@ -19,7 +19,8 @@ from piton.core.errors import FormatError, UsageError
 from piton.core.hardware import Figure, Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import AttrValue
-from piton.curate.anchor_audit import AnchorMark, AnchorState, AuditRow, PlatformAudit, audit_platform, is_equal
+from piton.curate.anchor_audit import AnchorMark, AnchorState, AuditRow, PlatformAudit, audit_platform
+from piton.curate.anchor_origin import is_equal
 
 SUITE = load_suite()
 OPERATORS = {member.operator.name: member.operator for member in SUITE.members}
@@ -130,6 +131,14 @@ def test_a_value_that_is_another_units_time_is_stale_and_names_the_unit() -> Non
 
 def test_a_value_with_an_axis_twice_as_long_is_stale_and_names_the_axis() -> None:
     assert "as if the axis of 4000000 were 8000000" in row(exp(4 * MILLION), 16.0).reasons
+
+
+def test_a_value_of_a_round_size_is_stale_and_names_the_size() -> None:
+    # 6144 x 1000 floats are 24.6 MB, 12.288 us; 5120 x 1000 take 10.24 us
+    case = exp(1).model_copy(update={"inputs": (CaseInput(argument="x", shape=(6144, 1000), dtype=DType.FLOAT32),)})
+    assert "as if the axis of 6144 were 5120" in row(case, 10.24).reasons
+    # 5555 rows would fit 11.11 us, but nobody chooses 5555
+    assert row(case, 11.11).state is AnchorState.UNEXPLAINED
 
 
 def test_a_value_that_nothing_gives_is_unexplained() -> None:
