@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from piton.catalog.baseline_file import read_baselines
 from piton.catalog.form_fit import sizes_go_together
 from piton.catalog.hardware import load_hardware
 from piton.catalog.typed_case import typed_case
@@ -16,6 +17,7 @@ from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.anchor_overview import view_limits
 from piton.evaluate.anchor_view import AnchorSources, AnchorView, anchor_sources, explain, explain_typed, hardware_sources
+from piton.evaluate.baseline_sources import FiledBaselines, check_set
 from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.pipeline import named_target
 from piton.evaluate.suite_view import find_cases, find_member
@@ -39,6 +41,8 @@ class HapOptions:
     hardware: str
     time_us: float | None
     prints_json: bool
+    baseline: str = ""
+    """A baseline file; empty for none."""
 
     @property
     def is_typed(self) -> bool:
@@ -58,7 +62,7 @@ def show_anchors(options: HapOptions) -> int:
     )
     suite = open_suite(wanted)
     with _sources(suite, options) as (name, sources):
-        _show(suite, name, sources, options)
+        _show(suite, name, _with_file(sources, suite, options), options)
     return 0
 
 
@@ -107,6 +111,15 @@ def _typed(member: SuiteOperator, sources: AnchorSources, options: HapOptions) -
 
 def _remark(text: str) -> None:
     open_console(is_error=True).print(safe(f"piton: {text}", "yellow"), soft_wrap=True)
+
+
+def _with_file(sources: AnchorSources, suite: Suite, options: HapOptions) -> AnchorSources:
+    """The sources, with the baseline file that was named. Raises UsageError for one that is about something else."""
+    if not options.baseline:
+        return sources
+    found = read_baselines(options.baseline)
+    check_set(found, suite, sources.hardware, sources.profile)
+    return replace(sources, filed=FiledBaselines(found, suite, sources.hardware))
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from piton.core.suite import Suite
 from piton.evaluate.anchor_difference import BlockDifference, compare_blocks
 from piton.evaluate.arguments import all_attributes
 from piton.evaluate.assemble import score_profile
+from piton.evaluate.baseline_sources import ChosenBaseline, FiledBaselines, quoted_version
 from piton.evaluate.baselines import FOLDER, KnownBaselines
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.timing import Quoted
@@ -103,6 +104,8 @@ class AnchorView(Frozen):
     """All that are known."""
     hap: HapView | None
     """For the time that was given, when both anchors are known."""
+    remarks: tuple[str, ...] = ()
+    """Why a time of the baseline file is not used."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,10 @@ class AnchorSources:
     profile: ScoreProfile
     quoted: Quoted
     baselines: KnownBaselines | None
+    quoted_version: str = ""
+    """How scores name the published set."""
+    filed: FiledBaselines | None = None
+    """The baseline file that was named: it goes before all other T_baseline."""
 
 
 @contextmanager
@@ -125,12 +132,12 @@ def anchor_sources(suite: Suite, target: Target, cache_dir: str) -> Iterator[Anc
         if not suite.is_foreign and folder.is_dir():
             submission = read_submission(folder, Path(scratch) / "submission")
             baselines = KnownBaselines(target, submission, ValueStore(Path(cache_dir) / "baselines"), Path(scratch))
-        yield AnchorSources(target.hardware, score_profile(target), quoted, baselines)
+        yield AnchorSources(target.hardware, score_profile(target), quoted, baselines, quoted_version(suite))
 
 
 def hardware_sources(suite: Suite, hardware: Hardware) -> AnchorSources:
     """Sources for a chip alone, without a target: anchors as the `sim` profile would take them, baselines as far as they are quoted."""
-    return AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None)
+    return AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None, quoted_version(suite))
 
 
 def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
@@ -160,8 +167,9 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     quoted = sources.quoted.get((operator.name, case.id))
     roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
     simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
-    quoted_baseline = quoted.t_baseline if quoted else None
-    baseline = choose_baseline(simulated=simulated, modelled=None, quoted=quoted_baseline, profile=sources.profile)
+    quoted_baseline = quoted.t_baseline.model_copy(update={"version": sources.quoted_version}) if quoted and quoted.t_baseline else None
+    filed = sources.filed.anchor(operator, case) if sources.filed else ChosenBaseline(None)
+    baseline = filed.anchor or choose_baseline(simulated=simulated, modelled=None, quoted=quoted_baseline, profile=sources.profile)
     return AnchorView(
         operator=operator.name,
         case=case.id,
@@ -173,8 +181,9 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         t_hw=roof,
         quoted_t_hw=quoted.t_hw if quoted else None,
         t_baseline=baseline,
-        t_baselines=tuple(anchor for anchor in (simulated, quoted_baseline) if anchor is not None),
+        t_baselines=tuple(anchor for anchor in (filed.anchor, simulated, quoted_baseline) if anchor is not None),
         hap=_hap(time_us, roof, baseline),
+        remarks=tuple(finding.message for finding in filed.findings),
     )
 
 

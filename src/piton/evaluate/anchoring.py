@@ -32,7 +32,7 @@ def open_anchors(place: Workplace, subject: Subject) -> tuple[AnchorBook, tuple[
 
 def with_baselines(selection: Selection, filed: BaselineSet, suite: Suite, target: Target) -> Selection:
     """The selection with what a reader has to know of the baseline file. Raises UsageError for one that is about something else than this run."""
-    check_set(filed, suite, target, score_profile(target))
+    check_set(filed, suite, target.hardware, score_profile(target))
     remark = other_toolchain(filed, target)
     return replace(selection, remarks=(*selection.remarks, remark)) if remark else selection
 
