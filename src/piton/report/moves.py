@@ -81,12 +81,12 @@ REAL = frozenset({Certainty.MEASURED, Certainty.EXACT, Certainty.EXACT_WITHIN_ER
 """Changes that running again would show again."""
 
 CERTAINTY_TEXTS = {
-    Certainty.MEASURED: "measured: the intervals of the two medians do not meet",
-    Certainty.WITHIN_SPREAD: "measured, within the spread of the samples: may be noise",
-    Certainty.SPREAD_UNKNOWN: "measured once: nobody knows the spread",
-    Certainty.EXACT: "simulated, exact, and larger than the model's error: expected on hardware too",
-    Certainty.EXACT_WITHIN_ERROR: "simulated, exact: a real change of the model, but within its error, so it may not hold on hardware",
-    Certainty.EXACT_ERROR_UNKNOWN: "simulated, exact; how far the model is from hardware is not known for such cases",
+    Certainty.MEASURED: "the intervals of the two medians do not meet",
+    Certainty.WITHIN_SPREAD: "the intervals of the two medians meet: may be noise",
+    Certainty.SPREAD_UNKNOWN: "measured once, so nobody knows whether it is noise",
+    Certainty.EXACT: "simulated times are the same on every run, and this change is larger than the model's error: expected on hardware too",
+    Certainty.EXACT_WITHIN_ERROR: "a real change of the simulated time, but smaller than the model's error: may not hold on hardware",
+    Certainty.EXACT_ERROR_UNKNOWN: "a real change of the simulated time; how far the model is from hardware is not known for such cases",
     Certainty.HAP_ONLY: "hidden cases: only HAP is told",
     Certainty.OTHER_ORIGIN: "times of different origins can't be compared",
 }
@@ -243,7 +243,7 @@ def _meet(before: Interval | None, after: Interval | None) -> bool | None:
 
 
 def _time_kind(speedup: float | None, certainty: Certainty, least: Thresholds) -> MoveKind | None:
-    if speedup is None or certainty is Certainty.OTHER_ORIGIN or max(speedup, 1 / speedup) < 1 + least.time:
+    if speedup is None or speedup == 1 or certainty is Certainty.OTHER_ORIGIN or max(speedup, 1 / speedup) < 1 + least.time:
         return None
     return MoveKind.FASTER if speedup > 1 else MoveKind.SLOWER
 
