@@ -49,6 +49,11 @@ class HapOptions:
         """True for a case of one's own."""
         return bool(self.shapes or self.attributes)
 
+    @property
+    def is_of_one_case(self) -> bool:
+        """True when everything about one case is wanted."""
+        return self.is_typed or len(self.cases) == 1
+
 
 def show_anchors(options: HapOptions) -> int:
     """Print the anchors; returns the exit status."""
@@ -124,12 +129,14 @@ def _with_file(sources: AnchorSources, suite: Suite, options: HapOptions) -> Anc
 
 @contextmanager
 def _sources(suite: Suite, options: HapOptions) -> Iterator[tuple[str, AnchorSources]]:
+    cache, may_trace = str(cache_dir().absolute()), options.is_of_one_case and (options.is_trusted or not suite.is_foreign)
     if options.hardware:
         hardware = load_hardware(options.hardware)
-        yield hardware.name, hardware_sources(suite, hardware)
+        with hardware_sources(suite, hardware, cache, may_trace=may_trace) as sources:
+            yield hardware.name, sources
         return
     from piton.targets.registry import DEFAULT_TARGET
 
-    name, cache = options.target or DEFAULT_TARGET, str(cache_dir().absolute())
-    with anchor_sources(suite, named_target(name, cache, lambda _text: None), cache) as sources:
+    name = options.target or DEFAULT_TARGET
+    with anchor_sources(suite, named_target(name, cache, lambda _text: None), cache, may_trace=may_trace) as sources:
         yield name, sources
