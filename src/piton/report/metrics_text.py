@@ -66,7 +66,7 @@ def _notes(view: MetricsView) -> Iterator[tuple[str, str]]:
     world, settings = view.world, view.settings
     for method in view.methods:
         yield from ((text, "yellow") for text in _gaps(method))
-        if told := method_text(method.method):
+        if told := method_text(method.method and method.method.model_copy(update={"name": ""})):
             yield f"{method.name}: {told}", ""
     yield from ((text, "yellow") for text in view.differences)
     origins = {name: " and ".join(found) or "none" for name, found in world.origins.items()}
