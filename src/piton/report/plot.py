@@ -73,6 +73,8 @@ class Mark:
     title: str
     tail_y: float | None = None
     """Other end of a thin line from the mark, such as the rate that T_HW allows."""
+    whisker: tuple[float, float] | None = None
+    """Ends of an interval, from the top."""
 
 
 @dataclass(frozen=True)
