@@ -76,6 +76,16 @@ def test_maximum_reads_each_side_in_its_own_shape_and_writes_the_broadcast_one()
     assert work.vector_lanes == {WORD: 3 * 5 * 4}
 
 
+def test_the_published_count_of_maximum_is_in_float32_for_bfloat16_only() -> None:
+    counts = [maximum_convention(call(tensor("x1", (6,), dtype), tensor("x2", (6,), dtype)), "910b2").vector_lanes for dtype in (BRAIN, HALF)]
+    assert counts == [{SINGLE: 6}, {HALF: 6}]
+
+
+def test_euclid_takes_two_steps_at_least_by_the_published_count() -> None:
+    case = call(tensor("x1", (30,), WORD, (0, 0)), tensor("x2", (30,), WORD, (0, 1)))
+    assert gcd_convention(case, "910b2").vector_lanes == {WORD: 5 * 2 * 30}  # 1.7 stands for smaller numbers, and 1.618 < 1.7 < 1.618^2
+
+
 def test_the_broadcast_shape_may_be_larger_than_either_side() -> None:
     case = call(tensor("x1", (3, 1), SINGLE), tensor("x2", (4,), SINGLE))
     assert moved(maximum_convention(case, "910b2")) == ((3 + 4) * 4, 3 * 4 * 4)

@@ -18,6 +18,7 @@ from piton.anchors.data_movement import (
     strided_slice_silicon,
     transpose_silicon,
 )
+from piton.anchors.draws import contiguous_elements
 from piton.anchors.slices import SliceEntries, handed_over_bytes, positions
 from piton.core.case import Case
 from piton.core.dtype import DType
@@ -56,23 +57,47 @@ def test_gather_reads_an_element_once_however_often_it_is_picked() -> None:
     assert (moved(work), work.vector_lanes) == ((3 * 1000 * 8 + 3 * 1 * 2, 3 * 1000 * 2), {})  # one place per line
 
 
-def test_gather_counts_the_different_places_that_even_draws_name() -> None:
-    read, _ = moved(only(gather_silicon(gather((0, 99_999), length=100_000), CHIP)))
-    # 100,000 (1 - 0.99999^1000) = 995.0166 different places per line; 4 sqrt(3000) = 219.09 less by chance
-    assert read == 3 * 1000 * 8 + math.floor(3 * 995.0166 - 219.09) * 2
+def test_gather_counts_the_different_elements_that_even_draws_name() -> None:
+    # rows of 8 halves: no block of 16 lies in one of them
+    case = call(tensor("x", (600, 8), HALF), tensor("index", (500, 8), LONG, (0, 599)), dim=0)
+    read, _ = moved(only(gather_silicon(case, CHIP)))
+    # 8 lines of 500 draws from 600 places: 600 (1 - (599/600)^500) = 339.39 different ones each; 4 sqrt(4000) = 252.98 less by chance
+    assert read == 4000 * 8 + math.floor(8 * 339.39 - 252.98) * 2
 
 
-def test_gather_never_reads_more_places_than_there_are() -> None:
-    read, _ = moved(only(gather_silicon(gather((0, 1_000_000)), CHIP)))
-    assert 3 * 1000 * 8 + 3 * 2 <= read <= 3 * 1000 * 8 + 3 * 100 * 2
+def test_gather_along_the_last_axis_touches_blocks_of_the_line() -> None:
+    read, _ = moved(only(gather_silicon(gather((0, 15_999), length=16_000), CHIP)))
+    # 999 of 1000 blocks of 16 halves per line, each hit by 1000 draws of a chance of 1/1000: 999 (1 - 0.999^1000) = 631.67; 4 sqrt(3000) = 219.09 less
+    assert read == 3 * 1000 * 8 + math.floor(3 * 631.67 - 219.09) * 32
 
 
-def test_real_draws_name_at_least_the_places_that_gather_counts() -> None:
+def test_gather_along_another_axis_touches_blocks_of_the_rows() -> None:
+    case = call(tensor("x", (100, 4, 20), SINGLE), tensor("index", (10, 4, 20), WORD, (0, 99)), dim=0)
+    read, _ = moved(only(gather_silicon(case, CHIP)))
+    # rows of 80 floats lie together, 9 blocks of 8 whole for sure, with 80 draws into their columns: 900 (1 - 0.99^80) = 497.21; 4 sqrt(800) = 113.14
+    assert read == 800 * 4 + math.floor(497.21 - 113.14) * 32
+
+
+@pytest.mark.parametrize(("shape", "part"), [((100, 4, 20), (10, 4, 20)), ((100, 4, 20), (10, 3, 20)), ((100, 4, 20), (10, 4, 9))])
+def test_rows_of_which_a_part_is_picked_lie_together_as_far_as_they_are_whole(shape: tuple[int, ...], part: tuple[int, ...]) -> None:
+    expected = {(4, 20): 80, (3, 20): 60, (4, 9): 9}  # the last row of 20 need not be the last of 4
+    assert contiguous_elements(shape[1:], part[1:]) == expected[part[1:]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "part", "axis"),
+    [((3, 2000), (3, 1000), 1), ((3, 40_000), (3, 1000), 1), ((400, 50), (300, 50), 0), ((400, 90), (30, 70), 0)],
+)
+def test_real_draws_touch_at_least_what_gather_counts(shape: tuple[int, int], part: tuple[int, int], axis: int) -> None:
     drawn = random.Random(3)
-    different = sum(len({drawn.randrange(2000) for _ in range(1000)}) for _ in range(3))
-    read, _ = moved(only(gather_silicon(gather((0, 1999), length=2000), CHIP)))
-    counted = (read - 3 * 1000 * 8) // 2
-    assert 0.8 * different < counted <= different
+    touched = set()
+    for place in product(range(part[0]), range(part[1])):
+        picked = list(place)
+        picked[axis] = drawn.randrange(shape[axis])
+        touched.add((picked[0] * shape[1] + picked[1]) * 2 // 32)
+    case = call(tensor("x", shape, HALF), tensor("index", part, LONG, (0, shape[axis] - 1)), dim=axis)
+    counted = only(gather_silicon(case, CHIP)).read_bytes - part[0] * part[1] * 8
+    assert 0.4 * 32 * len(touched) < counted <= 32 * len(touched)
 
 
 def test_the_published_count_of_gather_reads_all_of_the_source_on_one_edition_only() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from work_cases import BRAIN, CHIP, HALF, NEWER, SINGLE, call, lanes_by_choice, moved, only, tensor
 
-from piton.anchors.elementwise import FORMULAS, exp_silicon, gelu_silicon, mish_silicon, sigmoid_silicon, swi_glu_convention, swi_glu_silicon
+from piton.anchors.elementwise import FORMULAS, exp_convention, exp_silicon, gelu_silicon, mish_silicon, sigmoid_silicon, swi_glu_convention, swi_glu_silicon
 from piton.anchors.formula import Silicon
 from piton.core.dtype import DType
 from piton.core.operator import AttrValue
@@ -72,3 +72,26 @@ def test_the_published_count_of_swi_glu_is_of_both_halves() -> None:
     work = swi_glu_convention(call(tensor("input", (3, 8), BRAIN), dim=-1), "910b2")
     assert moved(work) == (3 * 8 * 2, 3 * 4 * 2)
     assert work.vector_lanes == {SINGLE: 3 * 8 * 6}
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "in_float32", "in_bfloat16"),
+    [
+        ("sigmoid", {}, 8, 10),
+        ("mish", {}, 7, 9),
+        ("gelu", {"approximate": "none"}, 6, 8),
+        ("gelu", {"approximate": "tanh"}, 10, 12),
+    ],
+)
+def test_the_published_counts_of_activations_have_two_conversions_in_bfloat16(
+    name: str, attributes: dict[str, AttrValue], in_float32: int, in_bfloat16: int
+) -> None:
+    counts = [FORMULAS[name].convention(call(tensor("x", (10,), dtype), **attributes), "910b2").vector_lanes for dtype in (SINGLE, BRAIN)]
+    assert counts == [{SINGLE: 10 * in_float32}, {BRAIN: 10 * in_bfloat16}]
+
+
+def test_the_published_count_of_exp_adds_one_for_each_attribute_that_changes_the_result() -> None:
+    variants: list[dict[str, AttrValue]] = [{}, {"scale": 2.0}, {"shift": 1.0}, {"base": 1.0}, {"base": 2.0, "scale": 2.0, "shift": 1.0}]
+    counts = [exp_convention(call(tensor("x", (10,), SINGLE), **{**PLAIN, **variant}), "910b2").vector_lanes[SINGLE] for variant in variants]
+    assert counts == [10 * 2, 10 * 3, 10 * 3, 10 * 3, 10 * 5]
+    assert exp_convention(call(tensor("x", (10,), HALF), **PLAIN), "910b2").vector_lanes == {SINGLE: 10 * (2 + 2)}

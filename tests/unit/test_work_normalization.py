@@ -9,7 +9,9 @@ from piton.anchors.normalization import (
     dynamic_quant_silicon,
     group_norm_convention,
     group_norm_silicon,
+    rms_norm_convention,
     rms_norm_silicon,
+    softmax_convention,
     softmax_silicon,
 )
 from piton.anchors.on_chip import capacity_bytes, read_again_bytes
@@ -55,6 +57,13 @@ def test_group_norm_in_half_needs_no_conversions_and_in_float32_two() -> None:
     assert lanes_by_choice(group_norm_silicon, groups((2, 6, 5), 3, HALF)) == {"half arithmetic": {HALF: 60 * 3}, "float32 arithmetic": {SINGLE: 60 * 5}}
 
 
+def test_the_published_counts_per_element_and_row() -> None:
+    x = {dtype: tensor("x", (3, 8), dtype) for dtype in (SINGLE, HALF)}
+    assert [softmax_convention(call(x[dtype], dim=-1), "910b2").vector_lanes for dtype in x] == [{SINGLE: 24 * 7}, {SINGLE: 24 * 9}]
+    assert [rms_norm_convention(call(x[dtype], epsilon=1e-6), "910b2").vector_lanes for dtype in x] == [{SINGLE: 24 * 3 + 3 * 4}, {SINGLE: 24 * 5 + 3 * 4}]
+    assert [group_norm_convention(groups((3, 8), 2, dtype), "910b2").vector_lanes for dtype in x] == [{SINGLE: 24 * 7}, {SINGLE: 24 * 9}]
+
+
 def test_the_published_count_of_group_norm_does_not_depend_on_the_groups() -> None:
     assert group_norm_convention(groups((2, 6, 5), 3), "910b2") == group_norm_convention(groups((2, 6, 5), 1), "950pr")
 
@@ -63,6 +72,7 @@ def test_dynamic_quant_writes_a_byte_per_element_and_a_scale_per_row() -> None:
     (half, _) = dynamic_quant_silicon(call(tensor("x", (2, 3, 5), HALF)), CHIP)
     assert moved(half) == (2 * 3 * 5 * 2, 2 * 3 * 5 + 2 * 3 * 4)
     assert half.vector_lanes == {HALF: 30 * (1 + 1 + 1)}  # Abs, Max, MulCast
+    assert lanes_by_choice(dynamic_quant_silicon, call(tensor("x", (5, 6), HALF)))["float32 arithmetic"] == {SINGLE: 30 * (3 + 2)}  # x in, quotients out
 
 
 def test_dynamic_quant_of_bfloat16_compares_magnitudes_as_integers() -> None:
@@ -98,6 +108,7 @@ def test_lines_that_do_not_fit_are_read_twice_by_each_operator() -> None:
     assert only(softmax_silicon(call(tensor("x", (2, 40), SINGLE), dim=-1), chip)).read_bytes == 320 + 2 * (160 - 100)
     assert only(group_norm_silicon(groups((2, 4, 10), 1), chip)).read_bytes == 320 + 2 * 4 * 4 + 2 * (160 - 100)  # one group per sample
     assert only(group_norm_silicon(groups((2, 4, 10), 2), chip)).read_bytes == 320 + 2 * 4 * 4  # groups of 80 bytes
+    assert only(group_norm_silicon(groups((2, 6, 10), 1), chip)).read_bytes == 480 + 2 * 6 * 4 + 2 * (240 - 100)
     rows = call(tensor("x", (3, 60), HALF), tensor("gamma", (60,), HALF), epsilon=1e-6)
     assert rms_norm_silicon(rows, chip)[0].read_bytes == 3 * 120 + 120 + 3 * (120 - 100)
     assert dynamic_quant_silicon(call(tensor("x", (3, 60), HALF)), chip)[0].read_bytes == 3 * 120 + 3 * (120 - 100)

@@ -1,7 +1,7 @@
 """Work formulas of operators that move elements and compute nothing, or nearly so: gather, scatter, strided_slice, transpose.
 
-Bytes: `silicon` counts the elements that the result holds, each once, and all indices. Where gather and scatter pick single elements from all over, their
-neighbours come along in the same burst and are not counted. Copies rearrange by themselves: no vector instruction is compulsory.
+Bytes: `silicon` counts the elements that the result holds, each once, and all indices, or where it is more, the blocks of 32 bytes that they lie in: memory
+hands over no less. Copies rearrange by themselves: no vector instruction is compulsory.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 
 from piton.anchors.choices import Demand, arithmetic_choices
+from piton.anchors.draws import Draws, contiguous_elements
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, whole_numbers
-from piton.anchors.slices import SliceEntries, handed_over_bytes, positions
+from piton.anchors.slices import BLOCK_BYTES, SliceEntries, handed_over_bytes, positions
 from piton.anchors.work import Work
 from piton.core.case import Case, CaseInput
 from piton.core.hardware import Edition, Hardware
@@ -29,31 +30,24 @@ def gather_convention(case: Case, edition: Edition) -> Work:
 
 
 def gather_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
-    """Indices are read whole, elements that are picked more than once are read once, and the picks are written.
+    """Indices are read whole, what they pick is read once however often it is picked, and written as often.
 
-    Indices are drawn evenly from their value range, which fixes how many different ones a line has, up to chance (see `_distinct`).
+    Indices are drawn evenly from their value range, which fixes how many different elements they pick, up to chance. Memory hands over blocks of 32 bytes, and
+    the blocks that are touched are the larger bound for most shapes.
     """
     x, index = operand(case, "x"), operand(case, "index")
-    axis = int(number(case, "dim"))
-    lines = index.elements // index.shape[axis]
-    picked = _distinct(index.shape[axis], _places(index, x.shape[axis]), lines)
-    return (Work(_MOVED, index.nbytes + x.dtype.bytes_of(picked), x.dtype.bytes_of(index.elements)),)
+    axis = int(number(case, "dim")) % len(x.shape)
+    draws = Draws(index.elements // index.shape[axis], index.shape[axis], _places(index, x.shape[axis]))
+    row = contiguous_elements(x.shape[axis + 1 :], index.shape[axis + 1 :])
+    in_blocks = BLOCK_BYTES * draws.least_blocks(row, BLOCK_BYTES * 8 // x.dtype.bits, is_last=axis == len(x.shape) - 1)
+    picked = max(x.dtype.bytes_of(draws.least_distinct()), in_blocks)
+    return (Work(_MOVED, index.nbytes + picked, x.dtype.bytes_of(index.elements)),)
 
 
 def _places(index: CaseInput, length: int) -> int:
     """How many positions of an axis the value range of index names."""
     low, high = max(0, math.ceil(index.low)), min(length - 1, math.floor(index.high))
     return max(1, high - low + 1)
-
-
-def _distinct(draws: int, places: int, lines: int) -> int:
-    """Different places that `lines` lines of `draws` even draws each name, added up: what chance does not undercut.
-
-    One line names places * (1 - (1 - 1/places)^draws) on average. A single draw changes the sum by 1 at most, and so it falls 4 sqrt(n) below its mean, with n
-    draws in all, with a probability below exp(-32) (McDiarmid's inequality). Every line names one place in any case.
-    """
-    mean = lines * places * -math.expm1(draws * math.log1p(-1 / places)) if places > 1 else lines
-    return max(lines, math.floor(mean - 4 * math.sqrt(lines * draws)))
 
 
 def scatter_convention(case: Case, _edition: Edition) -> Work:

@@ -55,8 +55,8 @@ def group_norm_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     Add into the running sum, MulAddDst of x with itself into the sum of squares, and FusedMulAdd with a factor and a summand of the channel, which hold mean,
     root, gamma and beta. (It loses digits where the mean is large; keeping them takes a subtraction more.)
     """
-    channels = case.inputs[0].shape[1]
-    line = case.inputs[0].elements // (case.inputs[0].shape[0] * channels) * (channels // int(number(case, "num_groups")))
+    x = case.inputs[0]
+    line = x.elements // (x.shape[0] * int(number(case, "num_groups")))
     return _streaming(case, chip, line, 3)
 
 
@@ -100,7 +100,7 @@ def _published(case: Case, per_element: float) -> Work:
 def _streaming(case: Case, chip: Hardware, line: int, per_element: int) -> tuple[Work, ...]:
     """As `_published`, with the arithmetic that the chip has, and what it can't hold of a line of `line` elements read again."""
     x = case.inputs[0]
-    again = read_again_bytes(chip, x.dtype.bytes_of(line), x.elements // line) if line else 0
+    again = read_again_bytes(chip, x.dtype.bytes_of(line), x.elements // line)
     demand = Demand(input_bytes(case) + again, x.nbytes, instructions=per_element * x.elements, conversions=2 * x.elements)
     return arithmetic_choices(x.dtype, chip, demand)
 

@@ -96,7 +96,7 @@ class Hardware(Frozen):
     simulation: dict[str, Figure] = Field(default_factory=dict)
     """Every parameter of the timing model by dotted name (`mte2.setup_cycles`), handed to the engine as it stands."""
     fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
-    """Error of simulated times by the kind of call (`core.fidelity.Regime`); a kind that is not there was not measured."""
+    """Error of simulated times by the kind of call (`core.fidelity.Regime`), and `pair`; a kind that is not there was not measured."""
 
     def figures(self, block: Literal["silicon", "convention"]) -> ChipFigures:
         """The part that reports keep, with the peaks of `block`."""

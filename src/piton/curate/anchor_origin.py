@@ -1,7 +1,8 @@
 """Where a published T_HW that does not fit its case may come from: the definitions of the case that give just this value.
 
-Tried are: a unit's time alone (a count was left out), other element types, inputs or attributes of the operator's other cases, one size
-that is 2, 4 or 8 times smaller or larger, optional tensors left out. A value near the floor fits too much to tell anything, and so is not looked for.
+Tried are: a unit's time alone (a count was left out), other element types, inputs or attributes of the operator's other cases, one size that is 2, 4 or 8
+times smaller or larger or a round one, optional tensors left out. Several may give the same value: they are possible origins, not findings of fact. A value
+near the floor fits too much to tell anything, and so is not looked for.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from piton.core.operator import Operator
 _MOST = 3
 """Origins that are told."""
 _SCALES = (2.0, 0.5, 4.0, 0.25, 8.0, 0.125)
+_ROUND = (1024, 1000, 512, 256, 128, 100, 64)
+"""Sizes that people choose are multiples of these."""
 _TELLING = 1.02
 """Multiple of the floor from which a value tells one definition from another."""
 
@@ -46,7 +49,7 @@ def find_origins(origins: Origins, published_us: float, derived: Candidate, is_e
     if published_us < _TELLING * derived.unit_times_us[FLOOR]:
         return ()
     found = list(_of_units(published_us, derived, is_equal))
-    for text, case in _variants(origins):
+    for text, case in (*_variants(origins), *_by_solved_size(origins, published_us)):
         if len(found) >= _MOST:
             break
         if is_equal(published_us, _t_hw(origins, case)) and text not in found:
@@ -128,8 +131,23 @@ def _by_size(origins: Origins) -> Iterator[tuple[str, Case]]:
         for scale in _SCALES:
             other = size * scale
             if other == int(other):
-                inputs = tuple(item.model_copy(update={"shape": _replaced(item.shape, size, int(other))}) for item in origins.case.inputs)
-                yield f"as if the axis of {size} were {int(other)}", _with_inputs(origins.case, inputs)
+                yield f"as if the axis of {size} were {int(other)}", _with_size(origins.case, size, int(other))
+
+
+def _by_solved_size(origins: Origins, published_us: float) -> Iterator[tuple[str, Case]]:
+    """One size, wherever it occurs, such that a straight line through two sizes gives the published value: the round sizes next to that."""
+    for size in dict.fromkeys(size for item in origins.case.inputs for size in item.shape if size >= min(_ROUND)):
+        here, there = (_t_hw(origins, _with_size(origins.case, size, other)) for other in (size, 2 * size))
+        if here and there > here:
+            solved = size * (1 + (published_us - here) / (there - here))
+            for step in _ROUND:
+                other = round(solved / step) * step
+                if other not in (0, size):
+                    yield f"as if the axis of {size} were {other}", _with_size(origins.case, size, other)
+
+
+def _with_size(case: Case, size: int, other: int) -> Case:
+    return _with_inputs(case, tuple(item.model_copy(update={"shape": _replaced(item.shape, size, other)}) for item in case.inputs))
 
 
 def _replaced(shape: tuple[int, ...], size: int, other: int) -> tuple[int, ...]:
