@@ -137,6 +137,10 @@ def _case(name: str, number: int, case: int, drawn: random.Random) -> CaseResult
     result = passed_case(name, str(case), t_hw * drawn.uniform(1.02, 9.0), t_hw_us=t_hw, unit=drawn.choice(("mte2", "mte3", "vector", "floor")))
     if number % 2 == 0 and result.time:
         result = result.model_copy(update={"time": with_error(result.time, result.launches, CHIP.fidelity)})
+    if number % 3 == 2 and result.t_hw and result.t_hw.work:
+        flops = {("float16", "float32", "int8")[number % 9 // 3]: t_hw * drawn.uniform(1e7, 3e8)}
+        work = result.t_hw.work.model_copy(update={"vector_lanes": {}, "cube_flops": flops})
+        result = result.model_copy(update={"t_hw": result.t_hw.model_copy(update={"work": work})})
     place = Place(file="kernel.cpp", line=number)
     finding = Finding(kind=FindingKind.AUTO_SYNC_RELIED_ON, message="184 dependences are ordered only by the compiler's auto-sync", place=place)
     result = result.model_copy(update={"findings": (finding,)})

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from piton.core.score import hap
-from piton.report.plot import Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
+from piton.report.plot import MOST_TAILS, Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
 from piton.report.rows import time_ratio
 from piton.report.series import Located, Series
 from piton.report.trust import interval_text
 
 _POINTS = 40
 """Points of one curve: no corner is seen at this size."""
-_MOST_WHISKERS = 160
-"""With more marks, whiskers would hide them; rows and texts have the intervals all the same."""
 _LABEL_HEIGHT = 20
 """Between two names, in user units: as much as the larger letters on a phone need."""
 
@@ -43,7 +41,7 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
     x = log_axis(f"T_cand / T_HW ({origin})", [1.0, middle, *(item.candidate for item in scored)])
     y = Axis("HAP", 0.0, 1.0, is_log=False)
     marks = tuple(_mark(item, x, y, series) for item in scored)
-    if len(marks) > _MOST_WHISKERS:
+    if len(marks) > MOST_TAILS:
         marks = tuple(replace(mark, whisker=None) for mark in marks)
     return Figure(
         name="hap",
