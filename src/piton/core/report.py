@@ -229,7 +229,7 @@ class Report(Frozen):
     precision_profile: Literal["strict", "cann-bench"]
     """Which form of the precision standard outputs were compared by."""
     integrity: Integrity | None = None
-    """None in files from before it was kept."""
+    """Version of the integrity policy in force; None in files from before it was kept."""
     method: Method | None = None
     """How the submission came about, as its submission.toml says; None when it says nothing."""
     reporting: Reporting | None = None
