@@ -28,7 +28,8 @@ def fit(terms: Array, measured: Array, start: Array | None = None) -> Array:
     step, rounds = _FIRST_STEP, 0
     while step >= _LAST_STEP and rounds < _MOST_ROUNDS:
         rounds += 1
-        if not any([_improve(constants, index, terms, measured, step) for index in range(len(constants))]):
+        improved = [_improve(constants, index, terms, measured, step) for index in range(len(constants))]
+        if not any(improved):
             step /= 2
     return constants
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
 
 import published  # noqa: E402 - the path is set above so that the command works in a plain checkout
 import timing_driver  # noqa: E402 - as above
+from bands import bands  # noqa: E402 - as above
 
 CHIP = "ascend910b1"
 CLOCK_MHZ = 1850
@@ -49,21 +50,31 @@ def small_rows() -> Iterator[Row]:
         yield f"cast of {cast.elements} elements, {cast.blocks} blocks", cast.published_us, answer["cycles"] / CLOCK_MHZ
 
 
-def print_table(unit: str, rows: Iterable[Row]) -> None:
-    """Rows with their errors, and the median of those."""
+def print_table(unit: str, rows: Iterable[Row]) -> list[Row]:
+    """Rows with their errors, and the median of those; returns the rows."""
+    shown = list(rows)
     print(f"{'':52}{'published':>12}{'simulated':>12}{'error':>9}   ({unit}, {CHIP})")
     errors: list[float] = []
-    for what, reference, simulated in rows:
+    for what, reference, simulated in shown:
         errors.append(100 * (simulated / reference - 1))
         print(f"{what:52}{reference:12.2f}{simulated:12.2f}{errors[-1]:+8.1f}%")
     sizes = [abs(error) for error in errors]
     print(f"{'median and largest error':76}{median(sizes):8.1f}%{max(sizes):8.1f}%\n")
+    return shown
+
+
+def print_bands(tables: Mapping[str, Sequence[Row]]) -> None:
+    """What the references say about one more kernel (docs/fidelity.md)."""
+    ratios = {name: [simulated / reference for what, reference, simulated in rows if not what.endswith("again")] for name, rows in tables.items()}
+    print(f"{'band of simulated / measured':52}{'low':>12}{'high':>12}{'level':>9}   (references)")
+    for kind, (low, high, level, references) in bands(ratios).items():
+        print(f"{kind:52}{low:12.3f}{high:12.3f}{100 * level:8.1f}%   ({references})")
 
 
 def main() -> None:
-    """Print every table."""
-    for unit, rows in (("us", add_rows()), ("us", copy_rows()), ("cycles", bank_rows()), ("us", small_rows())):
-        print_table(unit, rows)
+    """Print every table, and the bands that follow."""
+    tables = (("add", "us", add_rows()), ("copy", "us", copy_rows()), ("bank", "cycles", bank_rows()), ("small", "us", small_rows()))
+    print_bands({name: print_table(unit, rows) for name, unit, rows in tables})
 
 
 if __name__ == "__main__":

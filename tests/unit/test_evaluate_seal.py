@@ -30,7 +30,7 @@ def test_a_sealed_report_has_the_scores_of_the_open_one_and_keeps_them_when_scor
 
 
 def test_a_sealed_case_keeps_verdict_and_hap_and_nothing_else() -> None:
-    case = score_case(passed("h1"))
+    case = score_case(passed("h1"), {})
     sealed = seal_case(case)
     assert sealed.hap == case.hap
     assert sealed.outcome.verdict is case.outcome.verdict

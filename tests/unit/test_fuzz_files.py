@@ -23,6 +23,7 @@ from piton.catalog import load_metadata, load_suite, read_submission
 from piton.catalog.cases import read_cases
 from piton.catalog.hardware import HARDWARE_DIR, flat_table, load_hardware
 from piton.catalog.proto import read_proto
+from piton.catalog.samples import read_samples
 from piton.core.canonical import canonical_json
 from piton.core.errors import PitonError
 from piton.evaluate.telling import telling_cases
@@ -73,6 +74,28 @@ cases:
 - {operator: Pick, case_id: 3, input_shape: *shape, dtype: [float16, float16, bool], seed: 12}
 """
 MANIFEST = "name: first try\ntrack: ascendc\npackage: cann_bench\nauto_sync: true\n"
+SUBMISSION = """
+[method]
+name = "ours"
+control_loop = 2
+learning = ["sft", "rl: multi-turn"]
+feedback = "timing"
+[method.questions]
+keeps_search_state = false
+[reporting]
+llm_calls = 3
+selection = "custom: the first"
+libraries = {CANN = "8.5"}
+"""
+SAMPLES = """
+format = 1
+[[method]]
+name = "ours"
+runs = ["r*"]
+[[method.sample]]
+turns = ["runs/a", "runs/b"]
+task = "exp"
+"""
 METADATA = '{"_about": "x", "level1": {"exp": {"1": {"baseline_perf_us": 6.5, "t_hw_us": 1.3}, "2": {"baseline_perf_us": 0, "t_hw_us": null}}}}'
 
 
@@ -114,6 +137,8 @@ KINDS = (
     Kind("piton.yaml", (MANIFEST,), "yaml", "submission/piton.yaml", lambda root: read_submission(root / "submission", root / "store").digest()),
     Kind("hardware", CHIPS, "yaml", "chip.yaml", read_chip),
     Kind("suite.yaml", ((SUITE / "suite.yaml").read_text(),), "yaml", "suite/suite.yaml", lambda root: load_suite(root / "suite").digest()),
+    Kind("submission.toml", (SUBMISSION,), "yaml", "submission/submission.toml", lambda root: read_submission(root / "submission", root / "store").digest()),
+    Kind("samples.toml", (SAMPLES,), "yaml", "samples.toml", read_samples),
     Kind("metadata", (METADATA,), "json", "metadata/chip.json", lambda root: load_metadata(root, "chip")),
 )
 
@@ -140,6 +165,8 @@ def prepare(root: Path, kind: Kind) -> None:
     (root / "metadata").mkdir()
     (root / "submission").mkdir()
     (root / "submission" / "kernel.cpp").write_text("")
+    for run in ("a", "b"):
+        (root / "runs" / run).mkdir(parents=True)
     shutil.copytree(SUITE / "level1" / "exp", root / "suite" / "level1" / "exp")
 
 

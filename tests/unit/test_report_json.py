@@ -12,7 +12,8 @@ from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.interval import ErrorBand
 from piton.core.measurement import Anchor, AnchorKind, CubePathFigures, Measurement, Provenance, WorkFigures
-from piton.core.report import CaseResult, Environment, HiddenSet, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
+from piton.core.method import ControlLoop, Feedback, Learning, Method, Reporting, SelectionScheme, Tag
+from piton.core.report import CaseResult, Environment, HiddenSet, Integrity, OperatorResult, OutputCheck, RegionCount, Report, WorstPosition
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, Place, outcome
 from piton.report.html import html_text
@@ -114,6 +115,16 @@ REPORT = score_report(
         chip=load_hardware("ascend910b2").figures("silicon").model_copy(update={"fidelity": {"short": BAND}}),
         score_profile=ScoreProfile.SIM,
         precision_profile="strict",
+        integrity=Integrity(version="1", digest="i"),
+        method=Method(
+            name="m",
+            written_by="model",
+            models=("big 1",),
+            control_loop=ControlLoop.SEARCH_BASED,
+            learning=(Tag[Learning](tag=Learning.RL, detail=HOSTILE),),
+            feedback=(Tag[Feedback](tag=Feedback.TIMING),),
+        ),
+        reporting=Reporting(llm_calls=3, tokens=4, wall_clock_s=5.0, samples=6, selection=SelectionScheme.LAST, libraries={"CANN": HOSTILE}),
         seed=0,
         trials=2,
         auto_sync=True,
@@ -202,6 +213,19 @@ def test_a_report_keeps_the_digest_it_had_before_the_way_into_the_cube_was_count
 def test_a_report_of_public_cases_keeps_the_digest_it_had_before_there_were_hidden_ones() -> None:
     assert "hidden" not in REPORT.canonical_result()
     assert "is_sealed" not in REPORT.canonical_result()["operators"][0]["cases"][0]
+
+
+def test_a_report_without_method_and_policy_keeps_the_digest_it_had_before_there_were_any() -> None:
+    older = REPORT.model_copy(update={"integrity": None, "method": None, "reporting": None}).canonical_result()
+    assert {"integrity", "method", "reporting"} & set(older) == set()
+    assert {"integrity", "method", "reporting"} <= set(REPORT.canonical_result())
+
+
+def test_terminal_and_markdown_tell_the_method_and_count_the_fair_reporting_record() -> None:
+    for render in (terminal_text, markdown_text):
+        for text in ("control loop: 3, Search-Based Generation", "feedback: timing", "11 of 11 items reported"):
+            assert text in render(REPORT)
+    assert "generation-time compute budget | submission | 3 LLM calls, 4 tokens, 5 s wall-clock" in markdown_text(REPORT)
 
 
 def test_a_report_without_intervals_and_baseline_versions_keeps_the_digest_it_had_before_there_were_any() -> None:
@@ -328,4 +352,4 @@ def test_texts_of_a_submission_never_become_markup() -> None:
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     page = html_text(REPORT.model_copy(update={"operators": ()}))
-    assert not any(word in page for word in ("http:", "https:", "src=", "@import", "url("))
+    assert not any(word in page for word in ('="http', "src=", "@import", "url("))

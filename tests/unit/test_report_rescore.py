@@ -9,8 +9,9 @@ from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
 from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, Report
 from piton.core.score import ScoreProfile
 from piton.core.verdict import PASSED, Cause, outcome
+from piton.report import rescore
 from piton.report.json_file import read_report, write_report
-from piton.report.rescore import score_case, score_report
+from piton.report.rescore import score_report
 
 
 def anchor(kind: AnchorKind, value_us: float) -> Anchor:
@@ -53,6 +54,10 @@ def report(*operators: tuple[CaseResult, ...], profile: ScoreProfile = ScoreProf
         operators=results,
         environment=Environment(piton="0", python="3", torch="2", compiler="g", machine="m", cores=1),
     )
+
+
+def score_case(case: CaseResult) -> CaseResult:
+    return rescore.score_case(case, {})
 
 
 def kinds(case: CaseResult) -> list[FindingKind]:

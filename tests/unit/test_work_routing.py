@@ -19,10 +19,10 @@ from piton.core.dtype import DType
 F16, F32, BF16, I32, I64 = DType.FLOAT16, DType.FLOAT32, DType.BFLOAT16, DType.INT32, DType.INT64
 
 
-def gating_case(dtype: DType, *, has_finished: bool = False, rows: int = 2) -> Case:
+def gating_case(dtype: DType, *, has_finished: bool = False, rows: int = 2, k: int = 2) -> Case:
     """Eight experts, two of which are chosen."""
     finished = [("finished", DType.BOOL, (rows,))] if has_finished else []
-    return case_of("moe_gating_top_k_softmax", [("x", dtype, (rows, 8)), *finished], k=2)
+    return case_of("moe_gating_top_k_softmax", [("x", dtype, (rows, 8)), *finished], k=k)
 
 
 def test_gating_reads_logits_and_writes_three_results_per_choice() -> None:
@@ -52,6 +52,10 @@ def test_twice_the_rows_are_twice_the_bytes_of_gating() -> None:
 @pytest.mark.parametrize(("dtype", "has_finished", "per_row"), [(F32, False, 10 * 8 + 2), (F32, True, 10 * 8 + 4), (F16, False, 11 * 8 + 4)])
 def test_the_convention_of_gating_counts_a_tournament_of_two(dtype: DType, has_finished: bool, per_row: int) -> None:
     assert moe_gating_top_k_softmax_convention(gating_case(dtype, has_finished=has_finished), "910b2").vector_lanes == {F32: 2 * per_row}
+
+
+def test_the_convention_of_gating_with_one_choice_has_no_tournament() -> None:
+    assert moe_gating_top_k_softmax_convention(gating_case(F32, k=1), "910b2").vector_lanes == {F32: 2 * (9 * 8 + 1)}
 
 
 def re_routing_case(*, has_scales: bool) -> Case:
@@ -99,8 +103,15 @@ def test_a_weight_costs_an_instruction_even_for_the_only_summand() -> None:
     assert work.vector_lanes == {F32: 24}
 
 
-def test_only_choices_that_surely_find_a_place_are_read_with_padding() -> None:
-    (work,) = moe_finalize_routing_silicon(finalize_case(F32, [("scales", F32, (3, 2))], mode=3, rows=(2, 2, 4)), A2)
+def test_a_second_skip_is_read_and_added() -> None:
+    (work,) = moe_finalize_routing_silicon(finalize_case(F32, [("skip1", F32, (6, 4)), ("skip2", F32, (6, 4))]), A2)
+    assert work.read_bytes == 24 * 4 + 6 * 4 + 2 * 24 * 4
+    assert work.vector_lanes == {F32: 24 + 24}  # the row and one skip on top of the other
+
+
+@pytest.mark.parametrize("mode", [1, 3])
+def test_only_choices_that_surely_find_a_place_are_read_with_padding(mode: int) -> None:
+    (work,) = moe_finalize_routing_silicon(finalize_case(F32, [("scales", F32, (3, 2))], mode=mode, rows=(2, 2, 4)), A2)
     assert work.read_bytes == 2 * 4 * 4 + 6 * 4 + 2 * 4  # two rows of four (the least that blocks of two hold), all indices, two scales
 
 
@@ -116,3 +127,4 @@ def test_the_convention_of_finalizing_reads_everything() -> None:
     work = moe_finalize_routing_convention(finalize_case(F16, extra), "910b2")
     assert work.read_bytes == 24 * 2 + 6 * 4 + 12 * 2 + 32 * 2 + 6 * 2 + 6 * 4
     assert work.vector_lanes == {F32: 12 * (7 * 2 + 1 + 1)}
+    assert moe_finalize_routing_convention(finalize_case(F32, []), "910b2").vector_lanes == {F32: 24 * (4 + 1)}

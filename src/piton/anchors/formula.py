@@ -12,7 +12,7 @@ from piton.core.hardware import Edition, Hardware
 Convention = Callable[[Case, Edition], Work]
 """The counts behind the published anchors, of one edition: the published benchmark counts some operators in another way on the 950PR."""
 Silicon = Callable[[Case, Hardware], tuple[Work, ...]]
-"""The implementation choices a chip has, each with the least work that it needs under the chip's capacities. Never empty."""
+"""The implementation choices a chip has, each with the least work that it needs under the chip's capacities. Empty only where it lacks a type of the case."""
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piton.anchors import (
+    attention,
     combining,
+    convolution,
     data_movement,
     elementwise,
+    grouped_products,
     language_layers,
+    latent_projections,
+    low_bit,
+    low_bit_products,
+    matmul,
     normalization,
     quantized_rows,
+    recurrent,
     reduction,
     resampling,
     routing,
@@ -36,12 +44,20 @@ FLOOR = "floor"
 _ROLLED_UP: dict[str, Bottleneck] = {"vector": "Vector", "cube": "Cube", "mte1": "MTE", "mte2": "MTE", "mte3": "MTE", "fixp": "MTE", FLOOR: "floor"}
 
 _FORMULAS: dict[str, Formula] = {
+    **attention.FORMULAS,
     **combining.FORMULAS,
+    **convolution.FORMULAS,
     **data_movement.FORMULAS,
     **elementwise.FORMULAS,
+    **grouped_products.FORMULAS,
     **language_layers.FORMULAS,
+    **latent_projections.FORMULAS,
+    **low_bit.FORMULAS,
+    **low_bit_products.FORMULAS,
+    **matmul.FORMULAS,
     **normalization.FORMULAS,
     **quantized_rows.FORMULAS,
+    **recurrent.FORMULAS,
     **reduction.FORMULAS,
     **resampling.FORMULAS,
     **routing.FORMULAS,

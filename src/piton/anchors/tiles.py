@@ -119,23 +119,27 @@ def choices(products: tuple[Product, ...], chip: CubeChip) -> tuple[Tiled, ...]:
 
 def front(times: NDArray[np.float64], most: int) -> list[int]:
     """Indices of rows of `times` that no other row beats or equals in every column, by longest time, then by the sum of times: the first `most`."""
-    order = np.lexsort((times.sum(1), times.max(1)))
+    left, longest, totals = np.arange(len(times)), times.max(1), times.sum(1)
     kept: list[int] = []
-    while len(order) and len(kept) < most:
-        kept.append(int(order[0]))
-        order = order[(times[order] < times[order[0]]).any(1)]
+    while len(left) and len(kept) < most:
+        fastest = left[longest[left] == longest[left].min()]
+        best = int(fastest[totals[fastest].argmin()])
+        kept.append(best)
+        left = left[(times[left] < times[best]).any(1)]
     return kept
 
 
 def tilings(products: tuple[Product, ...], chip: CubeChip) -> tuple[_Numbers, ...]:
     """Every choice on the lattice that the capacities allow, as the columns of Tiling."""
     rows, columns = max(padded(product.m) for product in products), padded(products[0].n)
-    found: list[tuple[int, int, int, int, int]] = []
-    for base_m, base_n in _tiles(products, chip):
-        found += combinations((base_m,), (base_n,), multiples(-(-rows // base_m)), multiples(-(-columns // base_n)), _parts(products, chip))
-    base_m_, base_n_, down, across, parts = np.array(found, dtype=np.int64).T
-    fits = shared_rows(down, across, base_m_, base_n_) <= _l1_rows(products[0], parts, chip)
-    return tuple(column[fits] for column in (base_m_, base_n_, base_m_ * down, base_n_ * across, parts))
+    found: list[tuple[int, int, int, int]] = []
+    for tile_m, tile_n in _tiles(products, chip):
+        found += combinations((tile_m,), (tile_n,), multiples(-(-rows // tile_m)), multiples(-(-columns // tile_n)))
+    counts = np.array(_parts(products, chip), dtype=np.int64)
+    base_m, base_n, down, across = np.repeat(np.array(found, dtype=np.int64).T, len(counts), axis=1)
+    parts = np.tile(counts, len(found))
+    fits = shared_rows(down, across, base_m, base_n) <= _l1_rows(products[0], parts, chip)
+    return tuple(column[fits] for column in (base_m, base_n, base_m * down, base_n * across, parts))
 
 
 def _tiles(products: tuple[Product, ...], chip: CubeChip) -> list[tuple[int, int]]:
@@ -156,6 +160,7 @@ def sizes(extent: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({size for size in (*doubled, *equal) if size <= min(extent, most)}))
 
 
+@lru_cache(maxsize=1024)
 def multiples(count: int) -> tuple[int, ...]:
     """How many of `count` tiles a block may have along one axis: 1, powers of two, three times those, all."""
     doubled = [factor << power for factor in (1, 3) for power in range(count.bit_length())]

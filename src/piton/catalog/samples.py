@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,13 +106,13 @@ def _method(entry: MethodEntry, file: Path) -> MethodRuns:
 
 def _runs(pattern: str, file: Path) -> list[Path]:
     """The runs that a path or pattern names, numbers in names by their value. Raises UsageError when there is none."""
-    found = sorted(file.parent.glob(pattern), key=_by_number) if any(sign in pattern for sign in "*?[") else [file.parent / pattern]
-    present = [path for path in found if path.exists()]
+    found = sorted(glob.glob(pattern, root_dir=file.parent), key=_by_number) if any(sign in pattern for sign in "*?[") else [pattern]
+    present = [file.parent / name for name in found if "\0" not in name and (file.parent / name).exists()]
     if not present:
         raise UsageError("no run of that name", found=pattern, where=str(file), action="paths are relative to this file")
     return present
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
+def _by_number(name: str) -> list[tuple[int, str]]:
     """Sorts `run-2` before `run-10`."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.as_posix())]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]{1,18})", name)]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from piton.catalog.source import read_text, show
+from piton.catalog.source import MAX_INT_BITS, read_text, show
 from piton.core.errors import FormatError
 
 _UNKNOWN_KEY = "unknown_key"
@@ -39,7 +39,7 @@ FormT = TypeVar("FormT", bound=BaseModel)
 def one_of(known: Iterable[str], found: str) -> str:
     """`one of a, b, c; nearest: b` for an error about a word that is none of them."""
     words = list(known)
-    near = difflib.get_close_matches(found, words, n=1)
+    near = difflib.get_close_matches(found, words, n=1) or [word for word in words if found and found in word]
     return f"one of {', '.join(words)}" + (f"; nearest: {near[0]}" if near else "")
 
 
@@ -56,9 +56,19 @@ def parse_toml(text: str, file: str) -> dict[str, Any]:
     """The tables of a TOML document. Raises FormatError."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        return dict(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError("not valid TOML", expected="a TOML document", found=str(error), where=file, action="correct the syntax there") from None
+        tables = dict(tomllib.loads(text))
+        if _has_huge_number(tables):
+            raise ValueError(f"a whole number of more than {MAX_INT_BITS} bits")
+        return tables
+    except (ValueError, RecursionError) as error:  # beside TOMLDecodeError, which is one, a whole number of more digits than Python converts
+        raise FormatError("not valid TOML", expected="a TOML document", found=show(str(error)), where=file, action="correct the syntax there") from None
+
+
+def _has_huge_number(value: object) -> bool:
+    """True for a whole number that Python itself would refuse to print in a message."""
+    if isinstance(value, (dict, list)):
+        return any(map(_has_huge_number, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > MAX_INT_BITS
 
 
 def _refuse(error: ValidationError, file: str) -> NoReturn:

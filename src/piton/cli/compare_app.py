@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
+from piton.cli.start import until_stopped
+
+compare_app = typer.Typer()
 
 
-@app.command("compare")
+@compare_app.command("compare")
 def compare_command(
     runs: Annotated[list[str], typer.Argument(help="Folders of runs, or report.json files; the first is what the others are compared with.")],
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
@@ -22,7 +24,6 @@ def compare_command(
 ) -> None:
     """Say which cases moved from the first run to the others, by how much, and whether that is more than noise or the model's error."""
     from piton.cli.comparing import CompareOptions, show_comparison
-    from piton.cli.start import until_stopped
 
     options = CompareOptions(prints_markdown=markdown, prints_json=as_json, html=html, least_percent=least, fails_on=fail_on)
     raise typer.Exit(until_stopped(lambda: show_comparison(runs, options)))

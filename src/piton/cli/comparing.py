@@ -11,7 +11,6 @@ from piton.cli.printing import open_console, print_json
 from piton.core.errors import UsageError
 from piton.report.compare import Comparison, compare
 from piton.report.compare_markdown import comparison_markdown
-from piton.report.compare_page import comparison_html
 from piton.report.compare_terminal import render_comparison
 from piton.report.json_file import read_report, write_text
 from piton.report.moves import BROKEN_KINDS, Move, Thresholds
@@ -43,6 +42,8 @@ def show_comparison(runs: Sequence[str], options: CompareOptions) -> int:
     reports = [score_report(read_report(Path(run))) for run in runs]
     found = compare(reports, run_names(runs), Thresholds(time=options.least_percent / 100))
     if options.html:
+        from piton.report.compare_page import comparison_html
+
         write_text(Path(options.html), comparison_html(found))
     if options.prints_json:
         print_json(found)
@@ -73,6 +74,7 @@ def _status(found: Comparison, gate: str) -> int:
     """1 when a run has what the gate stops, with one line on standard error that counts it."""
     stopped = [(pair.after, item) for pair in found.pairs for item in pair.moves if _GATES[gate](item)]
     if stopped:
+        count = "1 case is" if len(stopped) == 1 else f"{len(stopped)} cases are"
         first = ", ".join(f"{item.name} {item.kind.value}" for _, item in stopped[:3]) + (" ..." if len(stopped) > 3 else "")
-        open_console(is_error=True).print(f"piton: {len(stopped)} cases are worse: {first}", markup=False, highlight=False, soft_wrap=True)
+        open_console(is_error=True).print(f"piton: {count} worse: {first}", markup=False, highlight=False, soft_wrap=True)
     return _FAILED if stopped else _PASSED

@@ -11,6 +11,7 @@ import typer
 
 import piton
 from piton.cli.baseline_app import baseline_app
+from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
 from piton.cli.metrics_app import metrics_app
@@ -32,6 +33,7 @@ app.add_typer(suite_app, name="suite")
 app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
+app.add_typer(compare_app)
 
 
 @app.command("eval")
@@ -318,7 +320,7 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+def schema_command(of: Annotated[str, typer.Argument(help="report, run or compare; report-fields and compare-fields for tables.")] = "report") -> None:
     """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
     from piton.cli.schemas import text_of
 

@@ -11,7 +11,6 @@ from typing import Literal, TypeVar
 
 from piton.catalog.samples import FILE_NAME, MethodRuns, SampleRuns, SampleSet, read_samples
 from piton.cli.printing import open_console, print_json
-from piton.cli.suites import listed
 from piton.core.errors import UsageError
 from piton.core.method import SelectionScheme
 from piton.core.metrics import MetricOptions
@@ -137,6 +136,8 @@ def _sample(item: SampleRuns) -> Sample:
 
 def read_expected(suite: str, suite_format: str, methods: Sequence[MethodSamples]) -> Mapping[str, TaskFacts]:
     """The operators of a suite by name; nothing of it is run. Raises UsageError when a run is of another suite."""
+    from piton.cli.suites import listed  # loads what runs goldens, which metrics of runs alone have no need of
+
     view = listed(suite, suite_format)
     for run in (run for method in methods for run in method.runs):
         found = f"{run.report.suite} {run.report.suite_version}"

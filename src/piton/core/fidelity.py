@@ -11,6 +11,8 @@ from piton.core.measurement import Measurement, Provenance
 
 Regime = Literal["short", "memory", "vector"]
 """Kinds of calls that there are measured references for."""
+PAIR = "pair"
+"""Name of the band for the errors of two implementations of one operation, divided by each other."""
 SHORT_US = 20.0
 """Calls below this are `short`: launch and latencies decide, as in the measured casts, of which the longest took 18.6 us."""
 _UNMEASURED_PIPES = ("m", "mte1", "fix")

@@ -200,8 +200,8 @@ def _metrics(chosen: Sequence[_Chosen], ks: Sequence[int], options: MetricOption
 
 def _fast(p: float, chosen: Sequence[_Chosen], k: int, options: MetricOptions) -> Metric:
     """fast_p@k; fast_p itself (equation 5) is that of one sample. SU_alpha@k asks the same of alpha, since a kernel that is not correct has no time."""
-    metric = _at_k(f"fast_{p:g}@{k}", chosen, lambda turn: turn.is_correct and turn.speedup is not None and turn.speedup >= p, k, options)
-    return _without_gaps(metric.model_copy(update={"also": f"SU_{p:g}@{k}"}), chosen, _is_partial, lambda turn: turn.lacks_speedup)
+    metric = _at_k(f"fast_{p:.12g}@{k}", chosen, lambda turn: turn.is_correct and turn.speedup is not None and turn.speedup >= p, k, options)
+    return _without_gaps(metric.model_copy(update={"also": f"SU_{p:.12g}@{k}"}), chosen, _is_partial, lambda turn: turn.lacks_speedup)
 
 
 def _without_gaps(metric: Metric, chosen: Sequence[_Chosen], *gaps: Callable[[Attempt], bool]) -> Metric:

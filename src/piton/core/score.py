@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from enum import Enum
 
-from piton.core.interval import Interval, merged_kind
+from pydantic import Field
+
+from piton.core.interval import ErrorBand, Interval, merged_kind
 from piton.core.operator import Frozen
 from piton.core.verdict import Verdict
 
@@ -35,7 +37,9 @@ class HapScore(Frozen):
     ranked: float
     """`raw`, but 1.0 where T_cand < T_HW until a person has reviewed it."""
     is_below_t_hw: bool = False
+    """True when T_cand is below T_HW."""
     is_baseline_raised: bool = False
+    """True when T_baseline was raised to 1.05 T_HW."""
     interval: Interval | None = None
     """Where the ranked HAP of true times is expected; None where the error of T_cand is not known."""
 
@@ -57,20 +61,52 @@ def hap(t_cand_us: float, t_hw_us: float, t_baseline_us: float) -> HapScore:
     return HapScore(raw=raw, ranked=1.0 if below else raw, is_below_t_hw=below, is_baseline_raised=t_baseline_us < floor)
 
 
-def hap_interval(t_cand: Interval, t_hw_us: float, t_baseline_us: float, t_baseline: Interval | None = None) -> Interval:
-    """Where the ranked HAP lies for times within these intervals (us).
+class TrueTime(Frozen):
+    """A time as it was taken, and where the true one is expected."""
 
-    HAP falls with T_cand and rises with T_baseline, so its ends are those of the slowest candidate against the fastest baseline, and the reverse. Errors of the
-    two are not taken to cancel (docs/fidelity.md). A baseline without an interval counts as exact.
+    value_us: float = Field(gt=0)
+    interval: Interval | None = None
+    """None for a time that counts as exact."""
+
+    @property
+    def factors(self) -> tuple[float, float]:
+        """Least and greatest true time, as multiples of the value."""
+        if self.interval is None:
+            return 1.0, 1.0
+        return max(self.interval.low, _LEAST_US) / self.value_us, max(self.interval.high, _LEAST_US) / self.value_us
+
+
+def hap_interval(t_cand: TrueTime, t_hw_us: float, t_baseline: TrueTime, apart: ErrorBand | None = None) -> Interval:
+    """Where the ranked HAP lies. T_cand needs an interval; a T_baseline without one counts as exact.
+
+    HAP falls with T_cand and rises with T_baseline, so without `apart` its ends are those of the slowest candidate against the fastest baseline, and the
+    reverse. Where both times are of one simulator, `apart` bounds how far their two errors differ (docs/fidelity.md): true / simulated of one, divided by the
+    same of the other, is at most `apart.high`. That cuts the two corners off, and each end lies at one of the corners that this leaves.
     """
-    fast_base, slow_base = (t_baseline.low, t_baseline.high) if t_baseline else (t_baseline_us, t_baseline_us)
-    parts = [part for part in (t_cand, t_baseline) if part is not None]
+    parts = [part for part in (t_cand.interval, t_baseline.interval, apart) if part is not None]
+    ends = _corners(t_cand.factors, t_baseline.factors, apart.high if apart else math.inf, BASELINE_FLOOR_RATIO * t_hw_us / t_baseline.value_us)
+    found = [hap(candidate * t_cand.value_us, t_hw_us, base * t_baseline.value_us).ranked for candidate, base in ends]
     return Interval(
-        low=hap(max(t_cand.high, _LEAST_US), t_hw_us, max(fast_base, _LEAST_US)).ranked,
-        high=hap(max(t_cand.low, _LEAST_US), t_hw_us, max(slow_base, _LEAST_US)).ranked,
-        kind=merged_kind(part.kind for part in parts),
+        low=min(found),
+        high=max(found),
+        kind=merged_kind(part.kind for part in parts if isinstance(part, Interval)),
         confidence=min(part.confidence for part in parts),
     )
+
+
+def _corners(candidate: tuple[float, float], baseline: tuple[float, float], most: float, raised: float) -> list[tuple[float, float]]:
+    """Pairs of factors (T_cand, T_baseline) at which HAP is least or greatest.
+
+    Both lie between their ends, and neither is more than `most` times the other. Along the line on which the candidate is `most` times the baseline HAP goes
+    one way, but for the point where T_baseline stops being raised (factor `raised`): there it may turn upwards. So for the least value that point counts too.
+    """
+    (fast, slow), (fast_base, slow_base) = candidate, baseline
+    last = max(fast_base, min(slow / most, slow_base))
+    bases = [fast_base, last, min(max(raised, fast_base), last)]
+    firsts = [fast, max(fast, min(slow_base / most, slow))]
+    least = [(min(slow, max(base * most, fast)), base) for base in bases]
+    greatest = [(first, min(slow_base, max(first * most, fast_base))) for first in firsts]
+    return least + greatest
 
 
 class CasePoints(Frozen):

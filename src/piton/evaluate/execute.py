@@ -106,7 +106,7 @@ class CaseLane:
             result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
-        result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}))
+        result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
         if self._shared.failures is not None:
             self._shared.failures.keep_result(result)  # before the journal has the case: a finished failure has its reproducer
         self._shared.finished(task, result)

@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from piton.report.compare import Comparison, Pair, Sum
-from piton.report.compare_text import Table, certainty_notes, difference_texts, headline, move_table, score_table, sum_table, threshold_text, unchanged_text
+from piton.report.compare_text import (
+    Section,
+    Table,
+    certainty_notes,
+    difference_texts,
+    headline,
+    move_table,
+    score_table,
+    sections,
+    sum_table,
+    threshold_text,
+    unchanged_text,
+)
 from piton.report.markup import escape_markdown as safe
 from piton.report.markup import folded, table_lines
-from piton.report.moves import BROKEN_KINDS, Move
+from piton.report.moves import BROKEN_KINDS
 
-MOST_FIRST = 15
-"""Moved cases that stand in the open."""
-MOST_FOLDED = 150
+MOST_FIRST = 12
+"""Moved cases of one sort that stand in the open."""
+MOST_FOLDED = 60
 """And below a fold; --json has all."""
 
 
 def comparison_markdown(found: Comparison) -> str:
-    """The whole comparison, below 60 kB."""
+    """The whole comparison; of two runs below 60 kB."""
     lines = [f"# {' and '.join(safe(run.name) for run in found.runs)}", ""]
     for pair in found.pairs:
         lines += _pair(pair)
@@ -29,13 +41,11 @@ def _pair(pair: Pair) -> Iterator[str]:
     mark = "❌" if any(item.kind in BROKEN_KINDS for item in pair.moves) else "⚠️" if pair.regressions else "✅"
     yield f"{mark} **{safe(headline(pair))}**"
     yield ""
+    for section in sections(pair):
+        yield from _section(section)
     if pair.moves:
-        yield from _table(move_table("", pair.moves[:MOST_FIRST]))
         yield from (f"- {safe(text)}" for text in certainty_notes(pair.moves))
         yield ""
-    rest = pair.moves[MOST_FIRST:]
-    if rest:
-        yield from folded(f"{len(rest)} more cases that moved", [*_table(move_table("", rest[:MOST_FOLDED])), *_left(rest)])
     groups = [*_sums("level", pair.levels), *_sums("category", pair.categories)]
     if groups:
         yield from folded("By level and category", groups)
@@ -44,8 +54,13 @@ def _pair(pair: Pair) -> Iterator[str]:
         yield ""
 
 
-def _left(moves: Sequence[Move]) -> list[str]:
-    return [f"and {len(moves) - MOST_FOLDED} more: `piton compare --json`"] if len(moves) > MOST_FOLDED else []
+def _section(section: Section) -> Iterator[str]:
+    """The first moves in the open, the next below a fold, and how many there are beyond."""
+    yield from _table(move_table(section.title, section.moves[:MOST_FIRST]))
+    rest, beyond = section.moves[MOST_FIRST:][:MOST_FOLDED], len(section.moves) - MOST_FIRST - MOST_FOLDED
+    if rest:
+        more = [f"and {beyond} more: `piton compare --json`"] if beyond > 0 else []
+        yield from folded(f"{len(section.moves) - MOST_FIRST} more", [*_table(move_table("", rest)), *more])
 
 
 def _sums(name: str, sums: Sequence[Sum]) -> list[str]:

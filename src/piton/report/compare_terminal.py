@@ -9,12 +9,23 @@ from rich.text import Text
 
 from piton.core.visible import visible
 from piton.report.compare import Comparison, Pair
-from piton.report.compare_text import Table, certainty_notes, difference_texts, headline, move_table, score_table, sum_table, threshold_text, unchanged_text
+from piton.report.compare_text import (
+    Table,
+    certainty_notes,
+    difference_texts,
+    headline,
+    move_table,
+    score_table,
+    sections,
+    sum_table,
+    threshold_text,
+    unchanged_text,
+)
 from piton.report.fit import Column, Listing
 from piton.report.moves import BROKEN_KINDS
 
-MOST_MOVES = 40
-"""Moved cases that are listed; --json has all of them."""
+MOST_MOVES = 20
+"""Moved cases of one sort that are listed; --json has all of them."""
 _LEAVES = {"certainty": 1, "HAP before": 3, "verdict": 2, "passed before": 2, "passed after": 1}
 """Columns that go when there is no room, the highest first."""
 
@@ -37,13 +48,11 @@ def _pair(pair: Pair) -> Iterator[RenderableType]:
         yield _listing(sum_table("level", pair.levels))
     if len(pair.categories) > 1:
         yield _listing(sum_table("category", pair.categories))
-    if pair.moves:
-        yield _listing(move_table("Cases that moved", pair.moves[:MOST_MOVES]))
-        left = len(pair.moves) - MOST_MOVES
-        yield from [Text(f"and {left} more cases that moved (--json has all)", style="yellow")] if left > 0 else []
-        yield from (Text(text, style="dim") for text in certainty_notes(pair.moves))
-    else:
-        yield Text("no case moved")
+    for section in sections(pair):
+        yield _listing(move_table(section.title, section.moves[:MOST_MOVES]))
+        left = len(section.moves) - MOST_MOVES
+        yield from [Text(f"and {left} more (--json has all)\n", style="yellow")] if left > 0 else []
+    yield from (Text(text, style="dim") for text in certainty_notes(pair.moves)) if pair.moves else [Text("no case moved")]
     is_worse = any(item.kind in BROKEN_KINDS for item in pair.moves)
     yield Text(visible(headline(pair)), style="bold red" if is_worse else "bold")
     yield from [Text(rest, style="dim")] if (rest := unchanged_text(pair)) else []

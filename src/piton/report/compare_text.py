@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from piton.report.compare import Comparison, Pair, SpeedUp, Sum
-from piton.report.moves import CERTAINTY_TEXTS, Certainty, Move, Side, kind_text
+from piton.report.moves import CERTAINTY_TEXTS, VERDICT_KINDS, Certainty, Move, MoveKind, Side, kind_text
 from piton.report.rows import NONE, score_text
 
 MOVE_HEAD = ("case", "what", "verdict", "T_cand us before", "T_cand us after", "speed-up", "HAP before", "HAP after", "certainty")
@@ -58,6 +58,25 @@ def sum_line(item: Sum) -> tuple[str, ...]:
     """Cells of one sum."""
     change = NONE if item.change is None else f"{item.change:+.1f}"
     return (item.name, score_text(item.before), score_text(item.after), change, str(item.passed_before), str(item.passed_after), factor_text(item.speedup))
+
+
+@dataclass(frozen=True)
+class Section:
+    """Moves of one sort."""
+
+    title: str
+    moves: tuple[Move, ...]
+
+
+def sections(pair: Pair) -> list[Section]:
+    """Verdicts first, then times, then what came, went or changed its measure; empty ones are left out."""
+    times = {MoveKind.SLOWER, MoveKind.FASTER}
+    parts = (
+        ("Verdicts that changed", [item for item in pair.moves if item.kind in VERDICT_KINDS]),
+        ("Cases that became faster or slower", [item for item in pair.moves if item.kind in times]),
+        ("Other changes", [item for item in pair.moves if item.kind not in times | VERDICT_KINDS]),
+    )
+    return [Section(title, tuple(moves)) for title, moves in parts if moves]
 
 
 def move_table(title: str, moves: Sequence[Move]) -> Table:

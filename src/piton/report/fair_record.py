@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -64,9 +65,10 @@ def dataset_text(report: Report, said: Reporting) -> str:
     cases = _cases(report)
     kind = f"{report.hidden.count} hidden cases per operator (set {report.hidden.key_id})" if report.hidden else _counted(len(cases), "case")
     left_out = sum(case.outcome.cause in LEFT_OUT for case in cases)
+    operators = _counted(len(report.operators), "operator")
     parts = [
-        f"suite {report.suite} {report.suite_version} (digest {report.suite_digest[:_DIGEST]}): {_counted(len(report.operators), 'operator')}, {kind}, seed {report.seed}",
-        f"{left_out} cases left out" if left_out else "",
+        f"suite {report.suite} {report.suite_version} (digest {report.suite_digest[:_DIGEST]}): {operators}, {kind}, seed {report.seed}",
+        f"{_counted(left_out, 'case')} left out" if left_out else "",
         *(finding.message for finding in report.findings if finding.message.startswith("partial:")),
         f"modifications: {said.dataset_modifications or 'none stated; the digest covers signatures, cases and goldens'}",
     ]
@@ -88,9 +90,15 @@ def _tolerances(report: Report) -> list[str]:
     """Mean gates that were applied, by dtype, and the operators whose thresholds are looser than the standard's."""
     checks = [(case.operator, check) for case in _cases(report) for check in case.checks]
     taus = dict(sorted({check.dtype.value: check.default_tau for _, check in checks}.items()))
-    relaxed = sorted({f"{operator} ({check.dtype.value} {check.tau:g})" for operator, check in checks if check.is_relaxed})
-    applied = [f"tau {', '.join(f'{dtype} {tau:g}' for dtype, tau in taus.items())}"] if taus else []
+    relaxed = sorted({f"{operator} ({check.dtype.value} {_tau(check.tau)})" for operator, check in checks if check.is_relaxed})
+    applied = [f"tau {', '.join(f'{dtype} {_tau(tau)}' for dtype, tau in taus.items())}"] if taus else []
     return [*applied, f"relaxed: {', '.join(relaxed)}" if relaxed else "no threshold relaxed"] if checks else ["no output was compared"]
+
+
+def _tau(value: float) -> str:
+    """`2^-13` where it is a power of two, as the standard writes them."""
+    mantissa, exponent = math.frexp(value)
+    return f"2^{exponent - 1}" if mantissa == 0.5 else f"{value:g}"
 
 
 def _metrics(report: Report) -> str:

@@ -6,13 +6,14 @@ sign, and do not shrink with the number of cases as independent errors would. Fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from piton.core.interval import Interval, IntervalKind, merged_kind
-from piton.core.measurement import Anchor, Measurement
+from piton.core.fidelity import PAIR
+from piton.core.interval import ErrorBand, Interval, IntervalKind, merged_kind
+from piton.core.measurement import Anchor, Measurement, Provenance
 from piton.core.report import CaseResult, OperatorResult
-from piton.core.score import WEIGHT_FAST, HapScore, hap_interval
+from piton.core.score import WEIGHT_FAST, HapScore, TrueTime, hap_interval
 from piton.core.verdict import Verdict
 
 
@@ -24,12 +25,16 @@ class Basis:
     confidence: float
 
 
-def with_interval(value: HapScore, time: Measurement, t_hw: Anchor, t_baseline: Anchor) -> HapScore:
-    """The HAP of a case with its interval, if the error of its time is known. An error of T_baseline that nobody knows counts as none."""
-    bounds = time.bounds
-    if bounds is None:
+def with_interval(value: HapScore, time: Measurement, t_hw: Anchor, t_baseline: Anchor, bands: Mapping[str, ErrorBand]) -> HapScore:
+    """The HAP of a case with its interval, if the error of its time is known. An error of T_baseline that nobody knows counts as none.
+
+    `bands` are those of the chip: they say how far the errors of two simulated times are apart at most.
+    """
+    if time.bounds is None:
         return value
-    return value.model_copy(update={"interval": hap_interval(bounds, t_hw.value_us, t_baseline.value_us, t_baseline.interval)})
+    apart = bands.get(PAIR) if time.provenance is t_baseline.provenance is Provenance.SIMULATED and t_baseline.interval else None
+    candidate, base = TrueTime(value_us=time.value, interval=time.bounds), TrueTime(value_us=t_baseline.value_us, interval=t_baseline.interval)
+    return value.model_copy(update={"interval": hap_interval(candidate, t_hw.value_us, base, apart)})
 
 
 def basis(operators: Sequence[OperatorResult]) -> Basis | None:

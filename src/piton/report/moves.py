@@ -81,12 +81,12 @@ REAL = frozenset({Certainty.MEASURED, Certainty.EXACT, Certainty.EXACT_WITHIN_ER
 """Changes that running again would show again."""
 
 CERTAINTY_TEXTS = {
-    Certainty.MEASURED: "measured: the intervals of the two medians do not meet",
-    Certainty.WITHIN_SPREAD: "measured, within the spread of the samples: may be noise",
-    Certainty.SPREAD_UNKNOWN: "measured once: nobody knows the spread",
-    Certainty.EXACT: "simulated, exact, and larger than the model's error: expected on hardware too",
-    Certainty.EXACT_WITHIN_ERROR: "simulated, exact: a real change of the model, but within its error, so it may not hold on hardware",
-    Certainty.EXACT_ERROR_UNKNOWN: "simulated, exact; how far the model is from hardware is not known for such cases",
+    Certainty.MEASURED: "the intervals of the two medians do not meet",
+    Certainty.WITHIN_SPREAD: "the intervals of the two medians meet: may be noise",
+    Certainty.SPREAD_UNKNOWN: "measured once, so nobody knows whether it is noise",
+    Certainty.EXACT: "simulated times are the same on every run, and this change is larger than the model's error: expected on hardware too",
+    Certainty.EXACT_WITHIN_ERROR: "a real change of the simulated time, but smaller than the model's error: may not hold on hardware",
+    Certainty.EXACT_ERROR_UNKNOWN: "a real change of the simulated time; how far the model is from hardware is not known for such cases",
     Certainty.HAP_ONLY: "hidden cases: only HAP is told",
     Certainty.OTHER_ORIGIN: "times of different origins can't be compared",
 }
@@ -98,13 +98,17 @@ class Side(Frozen):
     verdict: str
     """Verdict with its cause, or `void`."""
     is_passed: bool
+    """True when it passed."""
     time_us: float | None = None
     """T_cand; None unless it passed."""
     time_provenance: Provenance | None = None
+    """Where T_cand comes from."""
     time_interval: Interval | None = None
     """Where the true time is expected, as far as known."""
     t_hw_us: float | None = None
+    """T_HW."""
     t_baseline_us: float | None = None
+    """T_baseline."""
     hap: float | None = None
     """Ranked HAP."""
 
@@ -113,13 +117,19 @@ class Move(Frozen):
     """One case in two reports."""
 
     operator: str
+    """Name of the operator."""
     case: str
+    """Its id."""
     kind: MoveKind
+    """What happened to it."""
     before: Side | None = None
+    """In the first report; None when it does not have the case."""
     after: Side | None = None
+    """In the other report."""
     speedup: float | None = None
     """T_cand before / T_cand after: above 1 it became faster. None without two times of one origin."""
     certainty: Certainty = Certainty.NONE
+    """How far the change of time can be trusted; empty where there is none."""
 
     @property
     def name(self) -> str:
@@ -243,7 +253,7 @@ def _meet(before: Interval | None, after: Interval | None) -> bool | None:
 
 
 def _time_kind(speedup: float | None, certainty: Certainty, least: Thresholds) -> MoveKind | None:
-    if speedup is None or certainty is Certainty.OTHER_ORIGIN or max(speedup, 1 / speedup) < 1 + least.time:
+    if speedup is None or speedup == 1 or certainty is Certainty.OTHER_ORIGIN or max(speedup, 1 / speedup) < 1 + least.time:
         return None
     return MoveKind.FASTER if speedup > 1 else MoveKind.SLOWER
 

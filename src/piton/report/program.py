@@ -17,6 +17,7 @@ from piton.core.finding import Finding
 from piton.core.program import PROGRAM_SCHEMA_VERSION, ProgramReport
 from piton.core.verdict import Outcome, Verdict
 from piton.core.visible import visible
+from piton.report.schema import document
 
 _ROWS = 40
 """Rows of the table; equal launches in a row share one."""
@@ -45,10 +46,7 @@ def program_json(report: ProgramReport) -> str:
 
 def program_schema_text() -> str:
     """JSON schema of that text (docs/run.schema.json)."""
-    schema = ProgramReport.model_json_schema(mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = f"Piton run, schema version {PROGRAM_SCHEMA_VERSION}"
-    return json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return document(ProgramReport, "run", PROGRAM_SCHEMA_VERSION, "Piton run")
 
 
 def _table(launches: Sequence[LaunchRecord]) -> Table:

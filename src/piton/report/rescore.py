@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from piton.core.finding import Finding, FindingKind
-from piton.core.interval import Interval
+from piton.core.interval import ErrorBand, Interval
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import BASELINE_FLOOR_RATIO, CasePoints, ScoreProfile, hap, operator_score
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
@@ -19,7 +19,8 @@ _UNFINISHED = LEFT_OUT | {Cause.INTERRUPTED}
 def score_report(report: Report) -> Report:
     """The same report with HAP, scores, scoring findings, completeness and digest computed from its times, anchors and verdicts."""
     profile = report.score_profile
-    operators = tuple(_score_operator(item, profile) for item in report.operators)
+    bands = report.chip.fidelity if report.chip else {}
+    operators = tuple(_score_operator(item, profile, bands) for item in report.operators)
     common = basis(operators)
     if any(case.outcome.verdict is Verdict.TAMPERED for item in operators for case in item.cases):
         operators = tuple(item.model_copy(update={"score": 0.0}) for item in operators)  # D4: the submission gets 0
@@ -47,8 +48,8 @@ def has_time(case: CaseResult) -> bool:
     return case.time is not None and case.time.value > 0
 
 
-def score_case(case: CaseResult) -> CaseResult:
-    """The case with its HAP and the findings that scoring makes; a case that did not pass has neither."""
+def score_case(case: CaseResult, bands: Mapping[str, ErrorBand]) -> CaseResult:
+    """The case with its HAP and the findings that scoring makes; a case that did not pass has neither. `bands` are the chip's (`ChipFigures.fidelity`)."""
     if case.is_sealed:
         return case  # its times are withheld; it was scored before it was sealed
     kept = tuple(finding for finding in case.findings if finding.kind not in SCORING_FINDINGS)
@@ -57,13 +58,13 @@ def score_case(case: CaseResult) -> CaseResult:
     scored = case.model_copy(update={"hap": None, "findings": (*kept, *_relaxed(case))})
     if not has_time(case) or case.time is None or case.t_hw is None or case.t_baseline is None:
         return scored.model_copy(update={"findings": (*scored.findings, _no_anchor(case))})
-    value = with_interval(hap(case.time.value, case.t_hw.value_us, case.t_baseline.value_us), case.time, case.t_hw, case.t_baseline)
+    value = with_interval(hap(case.time.value, case.t_hw.value_us, case.t_baseline.value_us), case.time, case.t_hw, case.t_baseline, bands)
     findings = (*scored.findings, *_time_findings(case, value.is_below_t_hw, value.is_baseline_raised))
     return scored.model_copy(update={"hap": value, "findings": findings})
 
 
-def _score_operator(item: OperatorResult, profile: ScoreProfile) -> OperatorResult:
-    cases = tuple(score_case(case) for case in item.cases)
+def _score_operator(item: OperatorResult, profile: ScoreProfile, bands: Mapping[str, ErrorBand]) -> OperatorResult:
+    cases = tuple(score_case(case, bands) for case in item.cases)
     if not all(is_finished(case) for case in cases):
         return item.model_copy(update={"cases": cases, "score": None})
     points = [CasePoints(verdict=case.outcome.verdict, hap=case.hap.ranked if case.hap else None) for case in cases]

@@ -53,6 +53,7 @@
 
   // One case in a dialog: every row, failure and timeline that is about it, gathered from its operator's tables.
   const dialog = document.getElementById("case");
+  if (!dialog) return;  // a comparison has neither cases to open nor filters
   const body = dialog.querySelector("div");
   const copy = (element) => {
     const made = element.cloneNode(true);

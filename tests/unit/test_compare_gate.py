@@ -1,0 +1,66 @@
+"""`piton compare` without a process of its own: what its gate stops, what it refuses, what it calls the runs."""
+
+from pathlib import Path
+
+import pytest
+from report_world import failed_case, operator_of, passed_case, small_report
+
+from piton.cli.comparing import CompareOptions, run_names, show_comparison
+from piton.core.errors import PitonError
+from piton.core.verdict import Cause, outcome
+from piton.report.json_file import write_report
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run, one in which a case is faster and another 2 % slower, and one in which a case broke."""
+    root = tmp_path_factory.mktemp("runs")
+    for name, cases in (
+        ("first", (passed_case(), passed_case(case_id="2"))),
+        ("mixed", (passed_case(time_us=6.0), passed_case(case_id="2", time_us=10.2))),
+        ("broken", (passed_case(time_us=6.0), failed_case(outcome(Cause.DEADLOCK)))),
+    ):
+        write_report(small_report((operator_of("exp", *cases),)), root / name / "report.json")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("other", "gate", "least", "status"),
+    [
+        ("mixed", "never", 0.5, 0),
+        ("mixed", "broken", 0.5, 0),
+        ("mixed", "regression", 0.5, 1),
+        ("mixed", "regression", 3.0, 0),
+        ("broken", "never", 0.5, 0),
+        ("broken", "broken", 0.5, 1),
+        ("broken", "regression", 50.0, 1),
+        ("first", "regression", 0.0, 0),
+    ],
+)
+def test_the_gate_stops_what_it_names(runs: Path, capsys: pytest.CaptureFixture[str], other: str, gate: str, least: float, status: int) -> None:
+    options = CompareOptions(prints_markdown=True, fails_on=gate, least_percent=least)
+    assert show_comparison([str(runs / "first"), str(runs / other)], options) == status
+    assert ("1 case is worse: exp/2" in capsys.readouterr().err) == bool(status)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        (("first",), CompareOptions(), "nothing to compare with"),
+        (("first", "mixed"), CompareOptions(fails_on="noise"), "--fail-on can't be read"),
+        (("first", "mixed"), CompareOptions(prints_json=True, prints_markdown=True), "exclude one another"),
+        (("first", "nowhere"), CompareOptions(), "no report here"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(runs: Path, names: tuple[str, ...], options: CompareOptions, message: str) -> None:
+    with pytest.raises(PitonError, match=message):
+        show_comparison([str(runs / name) for name in names], options)
+
+
+def test_runs_are_called_by_their_folders_where_these_differ_and_numbered_where_nothing_does(tmp_path: Path) -> None:
+    for name in ("a/x", "b/x", "b/y"):
+        (tmp_path / name).mkdir(parents=True)
+    first, second, third = (str(tmp_path / name) for name in ("a/x", "b/x", "b/y"))
+    assert run_names([first, third]) == ["x", "y"]
+    assert run_names([first, second]) == [first, second]
+    assert run_names([first, first]) == [f"{first} (1)", f"{first} (2)"]

@@ -1,0 +1,39 @@
+"""Does every change of a rule of the integrity policy show?"""
+
+from __future__ import annotations
+
+import pytest
+
+from piton.core.verdict import PRECEDENCE
+from piton.evaluate import integrity
+from piton.evaluate.integrity import INTEGRITY_VERSION, integrity_policy
+from piton.evaluate.policy import Bounds
+from piton.numerics import thresholds
+
+DIGESTS = {"1": "67a54f3967f6fdd6"}
+"""First digits of the digest of every version. Changed a rule? Raise INTEGRITY_VERSION and add its line here."""
+
+
+def test_version_and_rules_belong_together() -> None:
+    found = integrity_policy()
+    assert found.version == INTEGRITY_VERSION
+    assert found.digest[:16] == DIGESTS[INTEGRITY_VERSION], "a rule was changed: raise INTEGRITY_VERSION, and add its digest here"
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value"),
+    [
+        (integrity, "REFUSED_TEXTS", integrity.REFUSED_TEXTS[1:]),
+        (integrity, "CPP_SUFFIXES", frozenset({".cpp"})),
+        (integrity, "PRECEDENCE", tuple(reversed(PRECEDENCE))),
+        (integrity, "VERDICT_OF", dict(list(integrity.VERDICT_OF.items())[1:])),
+        (thresholds, "GUARD", 1e-6),
+        (thresholds, "ERROR_RATIO", 3),
+        (thresholds, "MAX_OVER_MEAN", 11.0),
+        (integrity, "Bounds", lambda: Bounds(copy_allowance_bytes=8192)),
+    ],
+)
+def test_every_rule_is_in_the_digest(monkeypatch: pytest.MonkeyPatch, place: object, name: str, value: object) -> None:
+    before = integrity_policy.__wrapped__()
+    monkeypatch.setattr(place, name, value)
+    assert integrity_policy.__wrapped__().digest != before.digest
