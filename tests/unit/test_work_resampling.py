@@ -60,6 +60,13 @@ def test_a_scale_factor_of_two_interpolates_between_the_edges_only() -> None:
     assert work.vector_lanes == {F32: 2 * (2 * 2 + 4 * 2)}
 
 
+def test_rows_and_columns_have_scale_factors_of_their_own() -> None:
+    work = by_choice(resize_bilinear_silicon(resize_case(F32, (2, 4), None, factors=(3.0, 0.5)), A2))["float32 arithmetic"]
+    assert work.write_bytes == 2 * (6 * 2) * 4
+    # Rows at 0, 0, 1/3, 2/3, 1, 1: two between. Columns at 0.5 and 2.5: both. Rows first: 2 x 4 + 6 x 2 = 20; columns first: 2 x 2 + 2 x 2 = 8.
+    assert work.vector_lanes == {F32: 2 * 8}
+
+
 def test_sixteen_bit_images_are_converted_where_the_chip_has_no_arithmetic_for_them() -> None:
     case = resize_case(BF16, (4, 4), (2, 2))
     instructions, conversions = 2 * 12, 2 * (16 + 4)  # both planes: 16 pixels in, 4 out

@@ -60,6 +60,19 @@ def test_so_many_points_reach_every_voxel() -> None:
     assert volume_bytes(line_case(-1, 1)) == 2 * 400 * 4
 
 
+def test_corners_that_are_centres_spread_points_over_one_voxel_less() -> None:
+    case = line_case(-0.5, 0.5, length=401)
+    aligned = case.model_copy(update={"attributes": {**case.attributes, "align_corners": True}})
+    assert volume_bytes(aligned) == 2 * 201 * 4  # from 100 to 300, the outer ones for half a voxel
+
+
+def test_float16_points_lie_on_coordinates_of_their_own() -> None:
+    # 1/1024 apart below 2, which is 40000 / 2 / 1024 = 20 voxels: most voxels can't be reached, and none is certain.
+    case = line_case(-1, 1, length=40_000)
+    half = case.model_copy(update={"inputs": tuple(item.model_copy(update={"dtype": F16}) for item in case.inputs)})
+    assert volume_bytes(half) == 0
+
+
 def test_points_from_the_middle_half_reach_that_half() -> None:
     assert volume_bytes(line_case(-0.5, 0.5)) == 2 * 200 * 4  # from 99.5 to 299.5: voxels 100 to 299
 
@@ -98,6 +111,14 @@ def test_the_950pr_convention_reads_no_more_voxels_than_the_samples_have_taps() 
     grid = 6 * 3 * 4
     assert grid_sampler_3d_convention(case, "910b2").read_bytes == 2 * 1000 * 4 + grid
     assert grid_sampler_3d_convention(case, "950pr").read_bytes == 12 * 8 * 4 + grid
+
+
+@pytest.mark.parametrize(("mode", "count"), [("bilinear", 12 * 23 + 6 * 37), ("nearest", 12 * 1 + 6 * 20)])
+def test_the_convention_of_grid_sampling_counts_by_sample_and_by_point(mode: str, count: int) -> None:
+    for edition in ("910b2", "950pr"):
+        assert grid_sampler_3d_convention(grid_case(F16, mode=mode), edition).vector_lanes == {F16: count}
+    nearest = grid_sampler_3d_convention(grid_case(F32, mode="nearest", volume=(10, 10, 10)), "950pr")
+    assert nearest.read_bytes == 12 * 4 + 6 * 3 * 4  # one voxel a sample
 
 
 def test_reflection_costs_the_convention_six_more_per_point() -> None:
