@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from piton.anchors import Block
+from piton.cli.model_tables import print_model
 from piton.cli.printing import NONE, amount, anchored, microseconds, safe
 from piton.core.measurement import Anchor
 from piton.evaluate.anchor_difference import BlockDifference, UnitDifference
@@ -81,6 +82,8 @@ def _print_one(console: Console, view: AnchorView) -> None:
     if view.difference is not None:
         console.print(_difference_table(view.difference))
         console.print(safe(view.difference.why), soft_wrap=True)
+    if view.modelled is not None:
+        print_model(console, view.modelled)
     for title, text in _reasoning(view):
         console.print(safe(f"\n{title}", "bold"))
         console.print(safe(text, "dim"), soft_wrap=True)

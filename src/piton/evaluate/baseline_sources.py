@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from piton.anchors import choose_baseline
 from piton.core.baseline import BaselineSet, BaselineTime, case_identity
@@ -18,13 +18,28 @@ from piton.core.score import ScoreProfile
 from piton.core.suite import Suite
 from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines
 
-Modelled = Callable[[Operator, Case], Anchor | None]
-"""The modelled T_baseline of a case, or None where the model does not know the operator."""
 _WORLDS = {
     ScoreProfile.SIM: (Provenance.SIMULATED, Provenance.MODELLED, Provenance.QUOTED),
     ScoreProfile.CANN_BENCH: (Provenance.DEVICE, Provenance.QUOTED),
 }
 """Origins of T_baseline that a profile may use: a score never mixes worlds (D4)."""
+
+
+class Modelled(Protocol):
+    """A model of T_baseline."""
+
+    def __call__(self, operator: Operator, case: Case) -> Anchor | None:
+        """The modelled T_baseline of a case, or None where the model does not know the operator."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """How scores name it."""
+        ...
+
+    def close(self) -> None:
+        """End what was started."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -92,13 +107,14 @@ class BaselineSources:
     @property
     def versions(self) -> tuple[str, ...]:
         """The sets there are, in the order in which they are asked."""
-        sets = [source.version for source in (self.filed, self.simulated) if source is not None]
+        sets = [source.version for source in (self.filed, self.simulated, self.modelled) if source is not None]
         return tuple([*sets, self.quoted_version] if self.quoted_version else sets)
 
     def close(self) -> None:
         """End what was started."""
-        if self.simulated is not None:
-            self.simulated.close()
+        for source in (self.simulated, self.modelled):
+            if source is not None:
+                source.close()
 
 
 def quoted_version(suite: Suite) -> str:
