@@ -12,6 +12,7 @@ from fitting import Array
 from rows import Row
 
 _FOLDS = 5
+_SEED, _DRAWS = 0, 2000
 _NEEDED = ("launch", "traffic inside L2", "traffic beyond L2")
 """Terms of every model that the choice of terms may make."""
 _LAUNCH_RATES = (0.4, 0.8, 1.6)
@@ -37,6 +38,16 @@ class Judged:
     def median_error(self) -> float:
         """Median of |modelled / measured - 1|."""
         return float(np.median(fitting.errors(self.modelled_us, self.measured_us)))
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Where the median error lies in nine of ten draws of as many operators, with repetition: what another set of operators might have given."""
+        names, errors = np.array([row.operator for row in self.rows]), fitting.errors(self.modelled_us, self.measured_us)
+        groups = [errors[names == name] for name in sorted(set(names))]
+        draw = np.random.default_rng(_SEED)
+        medians = [np.median(np.concatenate([groups[place] for place in draw.integers(len(groups), size=len(groups))])) for _ in range(_DRAWS)]
+        low, high = np.quantile(medians, [0.05, 0.95])
+        return float(low), float(high)
 
 
 def measured(rows: Sequence[Row]) -> Array:
