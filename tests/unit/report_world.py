@@ -8,6 +8,7 @@ from piton.catalog.hardware import load_hardware
 from piton.core.case import Case, CaseInput, size_class
 from piton.core.dtype import DType
 from piton.core.execution import Diagnostic, LaunchRecord
+from piton.core.fidelity import with_error
 from piton.core.finding import Finding, FindingKind
 from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance, WorkFigures
 from piton.core.report import CaseResult, Environment, OperatorResult, OutputCheck, Report, WorstPosition
@@ -134,6 +135,12 @@ def _case(name: str, number: int, case: int, drawn: random.Random) -> CaseResult
         return failed_case(found, str(case), name, others=(found,) * 12)
     t_hw = drawn.uniform(1.0, 120.0)
     result = passed_case(name, str(case), t_hw * drawn.uniform(1.02, 9.0), t_hw_us=t_hw, unit=drawn.choice(("mte2", "mte3", "vector", "floor")))
+    if number % 2 == 0 and result.time:
+        result = result.model_copy(update={"time": with_error(result.time, result.launches, CHIP.fidelity)})
+    if number % 3 == 2 and result.t_hw and result.t_hw.work:
+        flops = {("float16", "float32", "int8")[number % 9 // 3]: t_hw * drawn.uniform(1e7, 3e8)}
+        work = result.t_hw.work.model_copy(update={"vector_lanes": {}, "cube_flops": flops})
+        result = result.model_copy(update={"t_hw": result.t_hw.model_copy(update={"work": work})})
     place = Place(file="kernel.cpp", line=number)
     finding = Finding(kind=FindingKind.AUTO_SYNC_RELIED_ON, message="184 dependences are ordered only by the compiler's auto-sync", place=place)
     result = result.model_copy(update={"findings": (finding,)})

@@ -352,4 +352,4 @@ def test_texts_of_a_submission_never_become_markup() -> None:
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     page = html_text(REPORT.model_copy(update={"operators": ()}))
-    assert not any(word in page for word in ("http:", "https:", "src=", "@import", "url("))
+    assert not any(word in page for word in ('="http', "src=", "@import", "url("))

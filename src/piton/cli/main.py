@@ -320,7 +320,7 @@ def doctor_command(as_json: Annotated[bool, typer.Option("--json", help="Print t
 
 
 @app.command("schema", hidden=True)
-def schema_command(of: Annotated[str, typer.Argument(help="report, run, or compare.")] = "report") -> None:
+def schema_command(of: Annotated[str, typer.Argument(help="report, run or compare; report-fields and compare-fields for tables.")] = "report") -> None:
     """Print the JSON schema of report.json, or of what `piton run --json` or `piton compare --json` prints."""
     from piton.cli.schemas import text_of
 

@@ -18,10 +18,13 @@ class CaseInput(Frozen):
     argument: str
     """Name in the schema."""
     shape: tuple[int, ...]
+    """Sizes along each axis; empty for a scalar."""
     dtype: DType
+    """Element type."""
     low: float = -1.0
     """Lower end of the value range; -inf, inf and nan ask for special values (dataset rules)."""
     high: float = 1.0
+    """Largest value that is drawn."""
     list_index: int | None = None
     """Position inside a tensor-list argument; None for a plain tensor."""
 
@@ -40,13 +43,17 @@ class Case(Frozen):
     """One point: shapes, dtypes, attributes, value ranges, seed. `id` is stable for ever."""
 
     operator: str
+    """Name of the operator."""
     id: str
     """Stable inside its operator; the published sets use "1".."20"."""
     inputs: tuple[CaseInput, ...]
+    """Its tensors, in the order of the signature."""
     attributes: dict[str, AttrValue] = Field(default_factory=dict)
+    """Its attributes by name."""
     omitted: tuple[str, ...] = ()
     """Optional tensor arguments that this case leaves out."""
     seed: int = 0
+    """Of its inputs, beside that of the run."""
     note: str = ""
     """For people; not part of the digest."""
 

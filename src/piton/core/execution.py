@@ -72,18 +72,25 @@ class LaunchRecord(Frozen):
     """One kernel launch (or priced device copy) as the replay timed it."""
 
     kernel: str
+    """Name of the kernel, or of the copy."""
     kind: Literal["kernel", "copy"] = "kernel"
+    """A kernel of the submission, or a copy on the device."""
     blocks: int
+    """Blocks it was launched with."""
     cycles: int
     """Launch overhead included."""
     time_us: float
+    """Its time in microseconds."""
     instructions: int
+    """Instructions of all blocks."""
     busy_cycles: dict[str, int]
     """Cycles in which each pipe worked, summed over cores."""
     stall_cycles: dict[str, int]
     """Cycles in which each pipe did nothing because a flag, a barrier, a full queue or other cores held it up, summed over cores."""
     gm_read_bytes: int
+    """Bytes that its copies asked for from global memory."""
     gm_written_bytes: int
+    """And to it."""
     cores: int = 0
     """Cores that took part; 0 in a report from before they were counted."""
     wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
@@ -103,9 +110,13 @@ class CopyLog(Frozen):
     """Copies seen during the call."""
 
     host_to_device_bytes: int = 0
+    """To the device."""
     device_to_host_bytes: int = 0
+    """From the device."""
     device_to_device_bytes: int = 0
+    """On the device."""
     refused: tuple[str, ...] = ()
+    """Copies that were refused, each with its reason."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +141,13 @@ class Diagnostic(Frozen):
     """One message of a compiler or linker, mapped to the user's file."""
 
     file: str = ""
+    """File of the submission."""
     line: int = 0
+    """Line in it, 0 when there is none."""
     severity: Literal["error", "warning", "note"] = "error"
+    """As the compiler calls it."""
     message: str
+    """What it says."""
 
 
 @dataclass(frozen=True)

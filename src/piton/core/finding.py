@@ -30,6 +30,10 @@ class Finding(Frozen):
     """One finding with its place and how often it occurred."""
 
     kind: FindingKind
+    """What it is about."""
     message: str
+    """What was found, in a sentence."""
     place: Place = Place()
+    """Where, as far as it has a place."""
     occurrences: int = 1
+    """How often it was found."""

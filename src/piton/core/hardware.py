@@ -19,6 +19,7 @@ class Figure(Frozen):
     """One number with its origin."""
 
     value: float
+    """In the unit of its name."""
     source: str
     """Document, table or derivation the value comes from."""
 
@@ -40,10 +41,13 @@ class Peaks(Frozen):
     """Peak rates that T_HW is computed from; `convention` and `silicon` blocks share this form (D5)."""
 
     hbm_read_bytes_per_s: Figure
+    """Reads from HBM."""
     hbm_write_bytes_per_s: Figure
+    """Writes to HBM."""
     l2_write_bytes_per_s: Figure
     """Rate of writes that stay in L2."""
     l2_bytes: Figure
+    """Size of the second-level cache."""
     cube_flops: dict[str, Figure]
     """FLOP/s by input dtype name."""
     vector_lanes_per_s: dict[str, Figure]
@@ -58,11 +62,15 @@ class ChipFigures(Frozen):
     """What a reader of a report needs of the chip: core counts to make shares of cycle sums, and the peaks behind T_HW to draw roofs."""
 
     clock_hz: float = Field(gt=0)
+    """Cycles per second of a core."""
     cores_aic: int
+    """Cube cores."""
     cores_aiv: int
+    """Vector cores."""
     block: Literal["silicon", "convention"]
     """Which block of the hardware file `peaks` is."""
     peaks: Peaks
+    """Rates that T_HW is computed from."""
     fidelity: dict[str, ErrorBand] = Field(default_factory=dict)
     """How far simulated times were from measured ones, see `Hardware.fidelity`."""
 

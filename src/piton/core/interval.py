@@ -30,8 +30,11 @@ class Interval(Frozen):
     """Two ends between which the true value is expected."""
 
     low: float = Field(allow_inf_nan=False)
+    """Lower end."""
     high: float = Field(allow_inf_nan=False)
+    """Upper end."""
     kind: IntervalKind
+    """What makes it uncertain."""
     confidence: float = Field(ge=0, le=1)
     """Level of what went in: the least, where it is several intervals."""
     unknown: int = Field(default=0, ge=0)
@@ -48,7 +51,9 @@ class ErrorBand(Frozen):
     """How far simulated times were from measured ones: ratios simulated / measured."""
 
     low: float = Field(gt=0, allow_inf_nan=False)
+    """Smallest ratio."""
     high: float = Field(gt=0, allow_inf_nan=False)
+    """Largest ratio."""
     confidence: float = Field(gt=0, le=1)
     """Probability that one more kernel of the kind lies inside (`prediction_band`)."""
     references: int = Field(ge=2)

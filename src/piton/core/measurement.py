@@ -30,8 +30,11 @@ class Measurement(Frozen):
     """All samples of one quantity."""
 
     samples: tuple[float, ...]
+    """All samples, in the order they were taken."""
     unit: Literal["us", "cycles", "bytes"] = "us"
+    """Of the samples."""
     provenance: Provenance
+    """Where they come from."""
     method: str
     """How: warm-up, repeats, flush, clock; one sentence."""
     interval: Interval | None = None
@@ -99,8 +102,11 @@ class Anchor(Frozen):
     """T_HW or T_baseline of one case on one hardware."""
 
     kind: AnchorKind
+    """Which of the two ends of the scale."""
     value_us: float = Field(gt=0, allow_inf_nan=False)
+    """Microseconds."""
     provenance: Provenance
+    """Where the value comes from."""
     method: str
     """Formula block, baseline kernel or published file behind the value."""
     limiting_unit: str = ""

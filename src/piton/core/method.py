@@ -138,6 +138,7 @@ class Tag(Frozen, Generic[AxisT]):
     """One tag of one axis, such as `rl` or `rl: multi-turn`."""
 
     tag: AxisT
+    """One of the closed list, or `other`."""
     detail: str = Field(default="", max_length=200)
     """Words of one's own; `other` needs them."""
 
@@ -178,14 +179,21 @@ class Method(Frozen):
     name: str = Field(default="", max_length=200)
     """What its results are grouped by; empty: the submission's name."""
     written_by: Literal["model", "person", "both"] | None = None
+    """A person, a model, or both."""
     models: tuple[str, ...] = ()
     """Models that it used, with their versions."""
     control_loop: ControlLoop | None = None
+    """How the method goes about it."""
     learning: tuple[Tag[Learning], ...] = ()
+    """How its models learn the task."""
     input: tuple[Tag[InputForm], ...] = ()
+    """What the method is given."""
     output: tuple[Tag[OutputForm], ...] = ()
+    """What it writes."""
     platform: tuple[Tag[Platform], ...] = ()
+    """What it writes for."""
     feedback: tuple[Tag[Feedback], ...] = ()
+    """What it is told of its attempts."""
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """Tags by axis, as text, the empty axes left out."""
@@ -206,6 +214,7 @@ class Reporting(Frozen):
     """What only the submitter knows of the survey's fair-reporting record (section 4.6); None and empty mean "not stated", never zero."""
 
     llm_calls: int | None = Field(default=None, ge=0)
+    """Calls of language models."""
     tokens: int | None = Field(default=None, ge=0)
     """Input and output tokens of all calls."""
     wall_clock_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -213,6 +222,7 @@ class Reporting(Frozen):
     samples: int | None = Field(default=None, ge=1)
     """Independent samples that this one was drawn or chosen from, itself included."""
     selection: SelectionScheme | None = None
+    """Which turn of a trajectory this is."""
     selection_detail: str = Field(default="", max_length=400)
     """What a custom scheme is."""
     dataset_modifications: str = Field(default="", max_length=2000)

@@ -64,13 +64,17 @@ class ProgramReport(Frozen):
     """What `piton run --json` prints."""
 
     schema_version: int = PROGRAM_SCHEMA_VERSION
+    """Version of this form."""
     piton: str
     """Version of Piton."""
     program: str
     """File with `main()`, as it was given."""
     arguments: tuple[str, ...] = ()
+    """What the program was given."""
     target: str
+    """What it ran on."""
     is_auto_sync: bool
+    """True when the compiler's auto-sync was on."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
     outcome: Outcome
@@ -82,16 +86,21 @@ class ProgramReport(Frozen):
     exit_code: int | None = None
     """What the program returned; null when it was not built, crashed or was ended."""
     stdout: str = ""
+    """What it printed."""
     stderr: str = ""
+    """What it printed to standard error."""
     printed: str = ""
     """What kernels printed."""
     launches: tuple[LaunchRecord, ...] = ()
     """Simulated times; the first thousand one by one."""
     launch_count: int = Field(default=0, ge=0)
+    """Launches and device copies, listed or not."""
     total_us: float = 0.0
     """Simulated microseconds of all launches and device copies together."""
     copies: CopyLog = CopyLog()
+    """Copies that the host asked for."""
     findings: tuple[Finding, ...] = ()
+    """What a person should look at."""
     files: tuple[str, ...] = ()
     """What the program wrote, relative to its working directory."""
     out: str = ""

@@ -37,7 +37,9 @@ class HapScore(Frozen):
     ranked: float
     """`raw`, but 1.0 where T_cand < T_HW until a person has reviewed it."""
     is_below_t_hw: bool = False
+    """True when T_cand is below T_HW."""
     is_baseline_raised: bool = False
+    """True when T_baseline was raised to 1.05 T_HW."""
     interval: Interval | None = None
     """Where the ranked HAP of true times is expected; None where the error of T_cand is not known."""
 

@@ -235,8 +235,11 @@ class Outcome(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
+    """What became of it."""
     cause: Cause = Cause.NONE
+    """Why."""
     place: Place = Place()
+    """Where, as far as it has a place."""
     message: str = ""
     """A sentence for a person; never parsed."""
     numbers: dict[str, float | int | str] = Field(default_factory=dict)

@@ -27,6 +27,7 @@ from piton.core.suite import Suite
 from piton.evaluate.anchor_difference import BlockDifference, compare_blocks
 from piton.evaluate.arguments import all_attributes
 from piton.evaluate.assemble import score_profile
+from piton.evaluate.baseline_sources import ChosenBaseline, FiledBaselines, quoted_version
 from piton.evaluate.baselines import FOLDER, KnownBaselines
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, EagerView, Traces, eager_baselines
@@ -107,6 +108,8 @@ class AnchorView(Frozen):
     """The modelled T_baseline, explained, where the model knows the operator and the trace of its golden is kept or may be made."""
     hap: HapView | None
     """For the time that was given, when both anchors are known."""
+    remarks: tuple[str, ...] = ()
+    """Why a time of the baseline file is not used."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,10 @@ class AnchorSources:
     profile: ScoreProfile
     quoted: Quoted
     baselines: KnownBaselines | None
+    quoted_version: str = ""
+    """How scores name the published set."""
+    filed: FiledBaselines | None = None
+    """The baseline file that was named: it goes before all other T_baseline."""
     modelled: EagerBaselines | None = None
 
 
@@ -134,7 +141,7 @@ def anchor_sources(suite: Suite, target: Target, cache_dir: str, *, may_trace: b
             submission = read_submission(folder, Path(scratch) / "submission")
             baselines = KnownBaselines(target, submission, ValueStore(Path(cache_dir) / "baselines"), Path(scratch))
         with _model(suite, target.hardware, cache_dir, may_trace) as modelled:
-            yield AnchorSources(target.hardware, score_profile(target), quoted, baselines, modelled)
+            yield AnchorSources(target.hardware, score_profile(target), quoted, baselines, quoted_version(suite), modelled=modelled)
 
 
 @contextmanager
@@ -151,7 +158,7 @@ def _model(suite: Suite, hardware: Hardware, cache_dir: str, may_trace: bool) ->
 def hardware_sources(suite: Suite, hardware: Hardware, cache_dir: str, *, may_trace: bool = False) -> Iterator[AnchorSources]:
     """Sources for a chip alone, without a target: anchors as the `sim` profile would take them, baselines as far as they are quoted or modelled."""
     with _model(suite, hardware, cache_dir, may_trace) as modelled:
-        yield AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None, modelled)
+        yield AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None, quoted_version(suite), modelled=modelled)
 
 
 def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
@@ -181,10 +188,11 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     quoted = sources.quoted.get((operator.name, case.id))
     roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
     simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
-    quoted_baseline = quoted.t_baseline if quoted else None
+    quoted_baseline = quoted.t_baseline.model_copy(update={"version": sources.quoted_version}) if quoted and quoted.t_baseline else None
     model = sources.modelled.view(operator, case) if sources.modelled else None
     modelled = model.anchor if model else None
-    baseline = choose_baseline(simulated=simulated, modelled=modelled, quoted=quoted_baseline, profile=sources.profile)
+    filed = sources.filed.anchor(operator, case) if sources.filed else ChosenBaseline(None)
+    baseline = filed.anchor or choose_baseline(simulated=simulated, modelled=modelled, quoted=quoted_baseline, profile=sources.profile)
     return AnchorView(
         operator=operator.name,
         case=case.id,
@@ -196,9 +204,10 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         t_hw=roof,
         quoted_t_hw=quoted.t_hw if quoted else None,
         t_baseline=baseline,
-        t_baselines=tuple(anchor for anchor in (simulated, modelled, quoted_baseline) if anchor is not None),
+        t_baselines=tuple(anchor for anchor in (filed.anchor, simulated, modelled, quoted_baseline) if anchor is not None),
         modelled=model,
         hap=_hap(time_us, roof, baseline),
+        remarks=tuple(finding.message for finding in filed.findings),
     )
 
 
@@ -210,8 +219,9 @@ def _block(operator: Operator, block: Block, is_scored: bool, found: tuple[Candi
 
 def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
     work = item.work
-    idle = None if any(work.cube_flops.values()) else 0.0  # mte1 and fixp serve the cube; formulas do not count their bytes yet
-    times: dict[str, float | None] = {unit: item.unit_times_us.get(unit, idle) for unit in (*UNITS, "floor")}
+    times: dict[str, float | None] = {unit: item.unit_times_us[unit] for unit in (*UNITS, "floor")}
+    if work.path is None and any(work.cube_flops.values()):
+        times |= {"mte1": None, "fixp": None}  # the published convention does not say what the cube's own data movers do
     return ChoiceView(
         choice=work.choice,
         is_chosen=is_chosen,

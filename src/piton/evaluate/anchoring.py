@@ -43,7 +43,7 @@ def _modelled(place: Workplace, subject: Subject) -> EagerBaselines | None:
 
 def with_baselines(selection: Selection, filed: BaselineSet, suite: Suite, target: Target) -> Selection:
     """The selection with what a reader has to know of the baseline file. Raises UsageError for one that is about something else than this run."""
-    check_set(filed, suite, target, score_profile(target))
+    check_set(filed, suite, target.hardware, score_profile(target))
     remark = other_toolchain(filed, target)
     return replace(selection, remarks=(*selection.remarks, remark)) if remark else selection
 

@@ -122,15 +122,15 @@ def quoted_version(suite: Suite) -> str:
     return f"quoted by {suite.name} {suite.version}"
 
 
-def check_set(baselines: BaselineSet, suite: Suite, target: Target, profile: ScoreProfile) -> None:
+def check_set(baselines: BaselineSet, suite: Suite, hardware: Hardware, profile: ScoreProfile) -> None:
     """Raise UsageError for a baseline file that is about something else than this run: another suite, another chip, another world."""
     _refuse_other("suite", baselines.suite, suite.name, baselines)
-    _refuse_other("chip", baselines.hardware, target.hardware.name, baselines)
+    _refuse_other("chip", baselines.hardware, hardware.name, baselines)
     allowed = _WORLDS[profile]
     strange = sorted({item.time.provenance.value for item in baselines.cases if item.time.provenance not in allowed})
     if strange:
         names = ", ".join(origin.value for origin in allowed)
-        problem = f"baselines {baselines.name} {baselines.version} are of another world than {target.name}: a score does not mix them"
+        problem = f"baselines {baselines.name} {baselines.version} are of another world than scores of the profile {profile.value}: these do not mix"
         raise UsageError(problem, expected=names, found=", ".join(strange), action="give a baseline file that was made on a target of the same kind")
 
 

@@ -39,11 +39,17 @@ class Run(Frozen):
     """One report of a comparison."""
 
     name: str
+    """What it is called here: its folder, where that tells runs apart."""
     submission: str
+    """Name of the submission."""
     submission_digest: str
+    """Its identity."""
     target: str
+    """What it ran on."""
     score_profile: str
+    """Which triple of times its scores are made of."""
     result_digest: str
+    """Identity of the report."""
     piton: str
     """Version that wrote it."""
 
@@ -52,9 +58,13 @@ class Difference(Frozen):
     """Something beside the submission in which a run differs from the first."""
 
     run: str
+    """Name of the run."""
     field: str
+    """Field of report.json, or `piton` for the version that wrote it."""
     first: str
+    """What the first run has."""
     other: str
+    """What this one has."""
 
     @property
     def text(self) -> str:
@@ -66,13 +76,17 @@ class Sum(Frozen):
     """An operator, a level, a category or all, in two reports."""
 
     name: str
+    """Of the operator, level or category, or `total`."""
     before: float | None
     """Score; None when there is none, or the group is not in the report."""
     after: float | None
+    """Score in the other report."""
     most: int
     """Points of a perfect submission, in the report that has more of them."""
     passed_before: int
+    """Cases that passed in the first report."""
     passed_after: int
+    """Cases that passed in the other."""
     speedup: float | None = None
     """Geometric mean of T_cand before / after over the cases that passed in both, with times of one origin."""
 
@@ -92,17 +106,22 @@ class SpeedUp(Frozen):
     """Geometric mean of T_cand before / T_cand after."""
 
     value: float
+    """Above 1 the other run is faster."""
     low: float | None = None
+    """Lower end of the interval."""
     high: float | None = None
     """95 % interval over cases, resampled inside operators: how far it depends on which cases there are. None for fewer than two cases or equal ones."""
     cases: int
+    """Cases that it is the mean over."""
 
 
 class Pair(Frozen):
     """One run against the first."""
 
     before: str
+    """Name of the first run."""
     after: str
+    """Name of the other run."""
     counts: dict[str, int]
     """Cases by kind of move, `unchanged` among them."""
     moves: tuple[Move, ...]
@@ -110,9 +129,13 @@ class Pair(Frozen):
     speedup: SpeedUp | None
     """None when no case passed in both with times of one origin."""
     total: Sum
+    """All operators."""
     levels: tuple[Sum, ...]
+    """By level."""
     categories: tuple[Sum, ...]
+    """By category."""
     operators: tuple[Sum, ...]
+    """Every operator that one of the two has."""
 
     @property
     def regressions(self) -> tuple[Move, ...]:
@@ -129,10 +152,13 @@ class Comparison(Frozen):
     """The reports in the order they were given."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
+    """Version of this form."""
     runs: tuple[Run, ...]
+    """The reports, in the order they were given; the first is what the others are compared with."""
     least_time_change: float
     """A smaller change of T_cand, as a share, is none."""
     least_hap_change: float
+    """A smaller change of HAP, where T_cand stayed, is none."""
     differences: tuple[Difference, ...]
     """What beside the submission differs: then a difference of scores says little about the submissions."""
     pairs: tuple[Pair, ...]

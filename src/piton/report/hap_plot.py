@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piton.core.score import hap
-from piton.report.plot import Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
+from piton.report.plot import MOST_TAILS, Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
 from piton.report.rows import time_ratio
 from piton.report.series import Located, Series
+from piton.report.trust import interval_text
 
 _POINTS = 40
 """Points of one curve: no corner is seen at this size."""
@@ -40,6 +41,8 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
     x = log_axis(f"T_cand / T_HW ({origin})", [1.0, middle, *(item.candidate for item in scored)])
     y = Axis("HAP", 0.0, 1.0, is_log=False)
     marks = tuple(_mark(item, x, y, series) for item in scored)
+    if len(marks) > MOST_TAILS:
+        marks = tuple(replace(mark, whisker=None) for mark in marks)
     return Figure(
         name="hap",
         title="HAP: between hardware limit and baseline",
@@ -50,7 +53,8 @@ def hap_figure(cases: Sequence[Located], series: Series, origin: str) -> Figure 
         marks=marks,
         series=series.used([item.located for item in scored]),
         note="HAP is 1 at the hardware limit and 0.5 where a kernel is as fast as the baseline. A case lies on the curve of its own T_baseline / T_HW; "
-        "ticks on the 0.5 line are the baselines, as far as they fit; drawn are the curves of the smallest, the median and the largest, named at their end.",
+        "ticks on the 0.5 line are the baselines, as far as they fit; drawn are the curves of the smallest, the median and the largest, named at their end. "
+        + ("Whiskers: where the HAP of true times is expected." if any(mark.whisker for mark in marks) else ""),
     )
 
 
@@ -64,7 +68,12 @@ def _scored(located: Located) -> _Scored | None:
 
 def _mark(item: _Scored, x: Axis, y: Axis, series: Series) -> Mark:
     text = f"{item.located.label}: HAP {item.value:.3f}, T_cand {item.candidate:.2f} x T_HW, T_baseline {item.baseline:.2f} x T_HW"
-    return Mark(round(x_of(x, item.candidate), 1), round(y_of(y, item.value), 1), series.of(item.located), item.located.anchor, text)
+    place = (round(x_of(x, item.candidate), 1), round(y_of(y, item.value), 1))
+    found = item.located.case.hap.interval if item.located.case.hap else None
+    if found is None:
+        return Mark(*place, series.of(item.located), item.located.anchor, text)
+    ends = (round(y_of(y, found.high), 1), round(y_of(y, found.low), 1))
+    return Mark(*place, series.of(item.located), item.located.anchor, f"{text}, {interval_text(found, 2)}", whisker=ends)
 
 
 def _levels(x: Axis, y: Axis) -> list[Line]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from piton.anchors import bottleneck as roll_up
 from piton.core.execution import PIPES
 from piton.core.report import CaseResult, Report
 from piton.report import rows
@@ -20,7 +21,6 @@ ROOFS = ("Vector", "Cube", "MTE", "floor")
 KERNELS = (*(pipe.upper() for pipe in PIPES), "launch", "copy")
 _COLOURS = {"Vector": 0, "Cube": 2, "MTE": 1, "floor": 6, UNKNOWN: 7, "V": 0, "M": 2, "MTE2": 1, "MTE3": 3, "MTE1": 4, "FIX": 4, "S": 5, "launch": 6, "copy": 7}
 """Series colours: a unit and its pipe have the same one."""
-_LABELS = {"vector": "Vector", "cube": "Cube", "floor": "floor"}
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,11 @@ def limit_charts(cases: Sequence[Limited]) -> tuple[LimitChart, ...]:
 
 
 def roof_label(case: CaseResult) -> str:
-    """Vector, Cube, MTE or floor."""
-    unit = case.t_hw.limiting_unit if case.t_hw else ""
-    return _LABELS.get(unit, "MTE") if unit else UNKNOWN
+    """Vector, Cube, MTE or floor; `not known` without a T_HW, or when that was quoted without its unit."""
+    try:
+        return roll_up(case.t_hw.limiting_unit) if case.t_hw else UNKNOWN
+    except KeyError:
+        return UNKNOWN
 
 
 def _kernel_label(found: Bottleneck | None) -> str:

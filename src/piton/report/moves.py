@@ -98,13 +98,17 @@ class Side(Frozen):
     verdict: str
     """Verdict with its cause, or `void`."""
     is_passed: bool
+    """True when it passed."""
     time_us: float | None = None
     """T_cand; None unless it passed."""
     time_provenance: Provenance | None = None
+    """Where T_cand comes from."""
     time_interval: Interval | None = None
     """Where the true time is expected, as far as known."""
     t_hw_us: float | None = None
+    """T_HW."""
     t_baseline_us: float | None = None
+    """T_baseline."""
     hap: float | None = None
     """Ranked HAP."""
 
@@ -113,13 +117,19 @@ class Move(Frozen):
     """One case in two reports."""
 
     operator: str
+    """Name of the operator."""
     case: str
+    """Its id."""
     kind: MoveKind
+    """What happened to it."""
     before: Side | None = None
+    """In the first report; None when it does not have the case."""
     after: Side | None = None
+    """In the other report."""
     speedup: float | None = None
     """T_cand before / T_cand after: above 1 it became faster. None without two times of one origin."""
     certainty: Certainty = Certainty.NONE
+    """How far the change of time can be trusted; empty where there is none."""
 
     @property
     def name(self) -> str:

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from piton.core.fair import FairRow
 from piton.core.hardware import Figure as HardwareFigure
 from piton.core.hardware import Peaks
+from piton.core.interval import Interval
 from piton.core.measurement import Provenance
 from piton.core.report import Report
 from piton.core.score import ScoreProfile
 from piton.report import rows
 from piton.report.failures import Failure
+from piton.report.fair_record import fair_record
 from piton.report.groups import Group, by_category, by_level
 from piton.report.hap_plot import hap_figure
 from piton.report.lanes import Timelines
@@ -58,6 +61,16 @@ class Page:
     limits: tuple[LimitChart, ...]
     timeline_notes: tuple[str, ...]
     """Timelines that are not drawn."""
+
+    @property
+    def level_intervals(self) -> dict[str, Interval | None]:
+        """By name of the group; None where nothing is known."""
+        return {group.name: self.report.level_intervals.get(group.name.removeprefix("level ")) for group in self.levels}
+
+    @property
+    def fair(self) -> tuple[FairRow, ...]:
+        """The fair-reporting record."""
+        return fair_record(self.report)
 
     @property
     def cases(self) -> list[PageCase]:

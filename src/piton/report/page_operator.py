@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from piton.core.execution import PIPES
-from piton.core.measurement import WorkFigures
+from piton.core.measurement import Anchor, WorkFigures
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.report import rows
@@ -19,9 +19,10 @@ from piton.report.failures import Failure, failures
 from piton.report.lanes import LaneChart, Timelines
 from piton.report.limits import roof_label
 from piton.report.pipe_cell import PipeCell, pipe_cell
+from piton.report.trust import interval_text
 
 _FIGURES = ("hap", "roofline-vector", "roofline-cube")
-_PARTS = "summary breakdown limits limits-roof limits-kernel figures operators cases environment filters shown theme dark case"
+_PARTS = "summary breakdown limits limits-roof limits-kernel figures operators fair cases environment filters shown theme dark case"
 _RESERVED = frozenset({*_PARTS.split(), *(text for name in _FIGURES for text in (f"figure-{name}", f"{name}-title", f"{name}-text"))})
 """Identifiers of the page itself."""
 _PREFIXES = ("", "k", "M", "G", "T", "P")
@@ -57,8 +58,17 @@ class PageCase:
 
     @property
     def meter(self) -> str:
-        """HAP as the length of a bar, 0 to 1."""
-        return f"{min(max(self.result.hap.ranked, 0.0), 1.0):.3g}" if self.result.hap else "0"
+        """HAP as the length of a bar, and its interval as the ends of a line below it, as CSS variables."""
+        if self.result.hap is None:
+            return ""
+        found = self.result.hap.interval
+        ends = f";--lo:{_clipped(found.low)};--hi:{_clipped(found.high)}" if found else ""
+        return f"--v:{_clipped(self.result.hap.ranked)}{ends}"
+
+    @property
+    def time_between(self) -> str:
+        """Where the true T_cand is expected."""
+        return interval_text(self.result.time.bounds if self.result.time else None, 2)
 
     @property
     def limit(self) -> str:
@@ -189,6 +199,10 @@ def median_ratio_of(cases: Sequence[PageCase]) -> float | None:
     return statistics.median(found) if found else None
 
 
+def _clipped(value: float) -> str:
+    return f"{min(max(value, 0.0), 1.0):.3g}"
+
+
 def _arithmetic(work: WorkFigures) -> Iterator[str]:
     for unit, amounts in ((" lane-instructions", work.vector_lanes), ("FLOP", work.cube_flops)):
         for dtype, amount in amounts.items():
@@ -211,4 +225,5 @@ def _methods(cases: Sequence[CaseResult]) -> Iterator[tuple[str, str, int]]:
 
 def _method(case: CaseResult, name: str) -> str:
     found = {"T_cand": case.time, "T_baseline": case.t_baseline, "T_HW": case.t_hw}[name]
-    return f"{found.method} ({found.provenance.value})" if found else ""
+    version = f", {found.version}" if isinstance(found, Anchor) and found.version else ""
+    return f"{found.method} ({found.provenance.value}{version})" if found else ""

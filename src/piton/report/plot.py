@@ -12,6 +12,8 @@ from dataclasses import dataclass
 WIDTH, HEIGHT = 640, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 16, 58
 """Margins: room for tick texts that a phone shows larger."""
+MOST_TAILS = 160
+"""With more marks, lines and whiskers at them would hide the others; the texts of the marks have their ends all the same."""
 _STEPS = (1.0, 2.0, 5.0)
 
 
@@ -73,6 +75,8 @@ class Mark:
     title: str
     tail_y: float | None = None
     """Other end of a thin line from the mark, such as the rate that T_HW allows."""
+    whisker: tuple[float, float] | None = None
+    """Ends of an interval, from the top."""
 
 
 @dataclass(frozen=True)

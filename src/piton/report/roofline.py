@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from piton.core.hardware import ChipFigures, Figure, Peaks
 from piton.core.measurement import WorkFigures
 from piton.core.report import CaseResult
-from piton.report.plot import Axis, Line, Mark, log_axis, polyline, slope_angle, x_of, y_of
+from piton.report.plot import MOST_TAILS, Axis, Line, Mark, log_axis, polyline, slope_angle, x_of, y_of
 from piton.report.plot import Figure as Drawing
-from piton.report.series import Located, Series
+from piton.report.series import COLOURS, Located, Series
 
 _TERA = 1e12
 _US = 1e-6
@@ -99,7 +99,7 @@ def _slower_bytes(work: WorkFigures, peaks: Peaks) -> int:
 
 
 def _figure(unit: Unit, points: Sequence[_Point], series: Series, chip: ChipFigures) -> Drawing:
-    roofs = _roofs(unit, points, chip.peaks)
+    roofs, kinds = _roofs(unit, points, chip.peaks), _kinds(points, series)
     x, y = _axes(unit, points, roofs, chip.peaks)
     return Drawing(
         name=f"roofline-{unit.name}",
@@ -108,11 +108,36 @@ def _figure(unit: Unit, points: Sequence[_Point], series: Series, chip: ChipFigu
         x=x,
         y=y,
         lines=(*_slopes(x, y, chip.peaks, max(roofs)), *_flats(x, y, roofs, chip.peaks)),
-        marks=tuple(_mark(point, x, y, unit, series) for point in points),
-        series=series.used([point.located for point in points]),
+        marks=tuple(_mark(point, x, y, unit, kinds) for point in points),
+        series=tuple(sorted({(kinds.number(point), kinds.name(point)) for point in points})),
         note=f"Peaks: {chip.block} block of the hardware file. Work is the work formula's; intensity counts the bytes of the direction (reads, writes) "
-        "that takes longer. The line above a mark ends where T_HW would put the case: below the roofs where the least time of a launch decides.",
+        "that takes longer."
+        + (" The line above a mark ends where T_HW would put the case: below the roofs where the least time of a launch decides." if kinds.has_tails else ""),
     )
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Which colour and shape a point has: by operator where these suffice, else by the element type whose roof it is under, else as in the other figures."""
+
+    series: Series
+    dtypes: tuple[str, ...]
+    """Empty where it is not by type."""
+    has_tails: bool
+
+    def name(self, point: _Point) -> str:
+        """What the legend says."""
+        return ", ".join(point.dtypes) if self.dtypes else self.series.names[self.series.of(point.located)]
+
+    def number(self, point: _Point) -> int:
+        """Of its colour."""
+        return self.dtypes.index(self.name(point)) if self.dtypes else self.series.of(point.located)
+
+
+def _kinds(points: Sequence[_Point], series: Series) -> _Kinds:
+    found = tuple(sorted({", ".join(point.dtypes) for point in points}))
+    is_by_dtype = not series.is_by_operator and len(found) <= COLOURS
+    return _Kinds(series, found if is_by_dtype else (), has_tails=len(points) <= MOST_TAILS)
 
 
 def _roofs(unit: Unit, points: Sequence[_Point], peaks: Peaks) -> dict[float, str]:
@@ -157,11 +182,11 @@ def _flats(x: Axis, y: Axis, roofs: Mapping[float, str], peaks: Peaks) -> list[L
     ]
 
 
-def _mark(point: _Point, x: Axis, y: Axis, unit: Unit, series: Series) -> Mark:
+def _mark(point: _Point, x: Axis, y: Axis, unit: Unit, kinds: _Kinds) -> Mark:
     share = point.achieved / point.allowed
     text = f"{point.located.label}: {point.achieved:.3g} {unit.rate}, {share:.0%} of what T_HW allows, {point.intensity:.3g} {unit.work} per byte"
     places = (round(x_of(x, point.intensity), 1), round(y_of(y, point.achieved), 1), round(y_of(y, point.allowed), 1))
-    return Mark(places[0], places[1], series.of(point.located), point.located.anchor, text, tail_y=places[2])
+    return Mark(places[0], places[1], kinds.number(point), point.located.anchor, text, tail_y=places[2] if kinds.has_tails else None)
 
 
 def _description(unit: Unit, points: Sequence[_Point]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
@@ -34,7 +35,7 @@ def compare_schema_text() -> str:
 def document(model: type[BaseModel], name: str, version: int, title: str) -> str:
     """The schema of one kind of document. `$id` names kind and version and stays the same while the version does."""
     schema = model.model_json_schema(mode="serialization")
-    records = {record.__name__: record for record in records_of(model)}
+    records = {_defined_name(record): record for record in records_of(model)}
     _describe(schema, model)
     for defined, part in schema.get("$defs", {}).items():
         if defined in records:
@@ -60,9 +61,15 @@ def records_of(model: type[BaseModel]) -> list[type[BaseModel]]:
 def field_notes(record: type[BaseModel]) -> dict[str, str]:
     """The docstring below each field of a record; fields without one are not in it."""
     notes: dict[str, str] = {}
-    for base in reversed([kind for kind in record.__mro__ if issubclass(kind, BaseModel) and kind is not BaseModel]):
-        notes.update(_notes_in(base))
+    for base in reversed(record.__mro__):
+        is_written = issubclass(base, BaseModel) and base is not BaseModel and not base.__pydantic_generic_metadata__["args"]
+        notes.update(_notes_in(base) if is_written else ())
     return {name: text for name, text in notes.items() if name in record.model_fields}
+
+
+def _defined_name(record: type[BaseModel]) -> str:
+    """What a schema calls a record: generic ones have brackets in their name."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", record.__name__)
 
 
 def _notes_in(record: type[BaseModel]) -> Iterator[tuple[str, str]]:
@@ -84,6 +91,31 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
         yield annotation
     for inner in get_args(annotation):
         yield from _models(inner)
+
+
+def fields_text() -> str:
+    """Every field of report.json as Markdown (the end of docs/report-schema.md)."""
+    return _fields(Report)
+
+
+def compare_fields_text() -> str:
+    """The same of what `piton compare --json` prints (the end of docs/compare.md)."""
+    return _fields(Comparison)
+
+
+def _fields(model: type[BaseModel]) -> str:
+    """A table for each record, in the order in which they occur."""
+    parts = []
+    for record in sorted(records_of(model), key=lambda item: (item is not model, item.__name__)):
+        about = inspect.cleandoc(record.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        notes = field_notes(record)
+        lines = [f"| `{name}` | {_cell(notes.get(name, ''))} |" for name in record.model_fields]
+        parts.append("\n".join([f"### `{record.__name__}`", "", about, "", "| field | meaning |", "|---|---|", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def properties_of(schema: Mapping[str, Any]) -> dict[str, list[str]]:
