@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "baseline_model"
-sys.path.insert(0, str(BENCHMARK))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "baseline_model"))
 
 import fitting
 import rows
 
 from piton.catalog.eager_constants import CONSTANTS_PATH
 
+BENCHMARK = Path(rows.__file__).parent
 TABLE = os.environ.get("PITON_PUBLISHED_CASES", "")
 
 
