@@ -179,3 +179,13 @@ def test_the_fair_reporting_record_the_method_and_the_baseline_are_in_the_page()
     ):
         assert text in page
     assert page.count("T_baseline: set 2026-11-30.1") == 1
+
+
+def test_a_report_from_before_categories_were_kept_has_its_old_digest() -> None:
+    def kept(category: str) -> object:
+        report = small_report((placed(operator_of("exp", passed_case()), 1, category),))
+        operators = report.canonical_result()["operators"]
+        assert isinstance(operators, (list, tuple))
+        return operators[0].get("category", "left out")
+
+    assert (kept(""), kept("Elementwise")) == ("left out", "Elementwise")
