@@ -145,6 +145,17 @@ def test_sizes_that_do_not_go_together_are_remarked_and_still_answered() -> None
     assert piton("hap", "rms_norm", "--shape", "4x33,33").stderr == ""
 
 
+def test_a_case_that_writes_nothing_is_remarked() -> None:
+    assert "nothing is written" in piton("hap", "resize_bilinear", "--shape", "1x2x30x40").stderr
+    assert piton("hap", "resize_bilinear", "--shape", "1x2x30x40", "--attr", "output_size=[60, 80]").stderr == ""
+
+
+def test_sizes_that_a_formula_cannot_read_are_one_message() -> None:
+    done = piton("hap", "arg_max", "--shape", "4x5", "--attr", "dim=7")
+    assert done.returncode == 2
+    assert "the work formula of arg_max can't read this case" in done.stderr
+
+
 def test_without_an_operator_there_is_an_overview_of_the_suite() -> None:
     found = as_json("hap")
     overview = found["overview"]

@@ -104,7 +104,7 @@ def test_the_page_about_metrics_shows_the_table_that_is_printed(place: Path, mon
 
 def test_markdown_is_a_table_with_the_records(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = said(monkeypatch, place, "metrics", "set", "--markdown").replace("\\", "")
-    assert "| pass@1 | 0.333 [0.000, 0.667] | 0.833 [0.500, 1.000] |" in shown
+    assert "| `pass@1` | 0.333 [0.000, 0.667] | 0.833 [0.500, 1.000] |" in shown
     assert "## Fair-reporting record of direct" in shown
     assert "| generation-time compute budget | submission | 3 LLM calls, 42,000 tokens, 310 s wall-clock |" in shown
 

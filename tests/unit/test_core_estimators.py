@@ -93,6 +93,16 @@ def test_levels_are_resampled_by_themselves_so_that_their_difference_does_not_wi
     assert inside.high <= (0.2 + 1.0) / 2
 
 
+def test_one_draw_fewer_than_there_are_tasks_is_made() -> None:
+    """Of 0, 0, 0, 1 three draws have the mean 1 with chance 1/64 (below the tail of 2.5 %) and 2/3 or more with 10/64: the upper end is 2/3.
+
+    Four draws, the biased ones, would have 3/4 or more with 13/256 = 5.1 %, and so the upper end 3/4.
+    """
+    found = interval_of_mean([0.0, 0.0, 0.0, 1.0], [1] * 4, 0)
+    assert found is not None
+    assert (found.low, found.high) == (0.0, pytest.approx(2 / 3))
+
+
 def test_an_interval_is_the_same_for_the_same_seed() -> None:
     values = [math.sin(number) for number in range(40)]
     assert interval_of_mean(values, [1] * 40, 3) == interval_of_mean(values, [1] * 40, 3)

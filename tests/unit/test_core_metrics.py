@@ -157,7 +157,8 @@ def test_best_takes_the_fastest_correct_turn_and_the_earliest_of_equals() -> Non
     assert select(twice, SelectionScheme.BEST)[0] is twice[1]
     assert select((FAILED, BUILT), SelectionScheme.BEST) == (BUILT,)
     assert select((VOID, BUILT), SelectionScheme.BEST) == (BUILT,)
-    assert select((Attempt(is_compiled=True, hap=0.9), right(0.1, 0.1)), SelectionScheme.BEST) == (right(0.1, 0.1),), "correct goes before all else"
+    untimed = Attempt(is_compiled=True, is_correct=True, hap=0.1)
+    assert select((Attempt(is_compiled=True, hap=0.9), untimed), SelectionScheme.BEST) == (untimed,), "correct goes before all else"
 
 
 def test_average_takes_all_turns() -> None:

@@ -90,6 +90,7 @@ def test_a_case_without_a_baseline_leaves_the_kernel_correct_but_without_a_speed
     case = case_of("exp", 1, 2.0).model_copy(update={"t_baseline": None})
     found = attempt_of(operator("exp", (2.0,)), (case,))
     assert (found.is_correct, found.speedup, found.lacks_speedup, found.lacks_hap) == (True, None, True, True)
+    assert attempt_of(operator("exp", (2.0,)), (case, case_of("exp", 2, 2.0))).speedup is None, "the other cases do not speak for it"
 
 
 def test_an_operator_that_the_submission_lacks_is_a_failed_sample() -> None:
@@ -123,6 +124,15 @@ def test_hidden_cases_without_ids_can_not_be_told_apart() -> None:
     report = run("s", {"exp": (2.0,)}, hidden=HiddenSet(key_id="k", count=1, detail="counts"))
     with pytest.raises(UsageError, match="can't be told apart"):
         tasks_of(samples(report), "case", {})
+
+
+def test_hidden_cases_have_verdicts_and_hap_but_no_speed_up() -> None:
+    item = operator("exp", (2.0, 1.0))
+    scored = run("s", {"exp": (2.0, 1.0)}).operators[0]
+    sealed = tuple(case.model_copy(update={"time": None, "t_hw": None, "t_baseline": None, "is_sealed": True}) for case in scored.cases)
+    found = attempt_of(item, sealed)
+    assert (found.is_correct, found.lacks_speedup, found.lacks_hap) == (True, True, False)
+    assert found.hap == pytest.approx((hap_of(2.0) + hap_of(1.0)) / 2)
 
 
 def test_turns_of_a_trajectory_stay_together_and_in_order() -> None:

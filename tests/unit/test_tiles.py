@@ -88,7 +88,7 @@ def test_the_search_finds_what_trying_every_tile_shape_finds(m: int, k: int, n: 
     assert found_seconds(best, chip) == pytest.approx(seconds(best.tiling, product, chip), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["ascend910b1", "ascend910b2"])
+@pytest.mark.parametrize("name", ["ascend910b1", "ascend910b2", "ascend950pr"])
 def test_every_chosen_tile_respects_every_capacity(name: str) -> None:
     chip, random_sizes = cube_chip(load_hardware(name)), random.Random(7)
     for _ in range(40):

@@ -8,10 +8,13 @@ from work_cases import BRAIN, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes
 from piton.anchors.combining import (
     apply_adam_w_convention,
     apply_adam_w_silicon,
+    apply_rotary_pos_emb_convention,
     apply_rotary_pos_emb_silicon,
+    foreach_addcdiv_scalar_convention,
     foreach_addcdiv_scalar_silicon,
     gcd_convention,
     gcd_silicon,
+    masked_scale_convention,
     masked_scale_silicon,
     maximum_convention,
     maximum_silicon,
@@ -84,6 +87,21 @@ def test_the_published_count_of_maximum_is_in_float32_for_bfloat16_only() -> Non
 def test_euclid_takes_two_steps_at_least_by_the_published_count() -> None:
     case = call(tensor("x1", (30,), WORD, (0, 0)), tensor("x2", (30,), WORD, (0, 1)))
     assert gcd_convention(case, "910b2").vector_lanes == {WORD: 5 * 2 * 30}  # 1.7 stands for smaller numbers, and 1.618 < 1.7 < 1.618^2
+
+
+def test_a_missing_axis_counts_as_one_of_length_1() -> None:
+    case = call(tensor("x1", (1, 1, 4), SINGLE), tensor("x2", (5, 1), SINGLE))
+    assert only(maximum_silicon(case, CHIP)).vector_lanes == {SINGLE: 1 * 5 * 4}
+
+
+def test_the_published_counts_that_limit_no_case() -> None:
+    x, mask = tensor("x", (2, 3), HALF), tensor("mask", (2, 3), DType.INT8)
+    assert foreach_addcdiv_scalar_convention(addcdiv(HALF), "910b2").vector_lanes == {SINGLE: 11 * 6}
+    assert masked_scale_convention(call(x, mask, scale=1.0), "910b2").vector_lanes == {SINGLE: 6 * 5}
+    assert apply_adam_w_convention(adam_w(HALF), "910b2").vector_lanes == {SINGLE: 20 * 18}
+    rotated = apply_rotary_pos_emb_convention(rotary(5, HALF), "910b2")
+    assert rotated.vector_lanes == {SINGLE: 2 * 240 * 4}  # query and key
+    assert rotated.write_bytes == 2 * 240 * 2
 
 
 def test_the_broadcast_shape_may_be_larger_than_either_side() -> None:

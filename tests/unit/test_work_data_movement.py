@@ -100,6 +100,15 @@ def test_real_draws_touch_at_least_what_gather_counts(shape: tuple[int, int], pa
     assert 0.4 * 32 * len(touched) < counted <= 32 * len(touched)
 
 
+def test_a_few_draws_pick_one_element_per_line_at_least() -> None:
+    case = call(tensor("x", (3, 900), HALF), tensor("index", (3, 2), LONG, (0, 899)), dim=-1)
+    assert only(gather_silicon(case, CHIP)).read_bytes == 6 * 8 + 3 * 2
+
+
+def test_a_range_beside_the_axis_leaves_one_place() -> None:
+    assert only(gather_silicon(gather((200, 300)), CHIP)).read_bytes == 3 * 1000 * 8 + 3 * 2
+
+
 def test_the_published_count_of_gather_reads_all_of_the_source_on_one_edition_only() -> None:
     case = call(tensor("x", (3, 50), HALF), tensor("index", (3, 4), WORD, (0, 49)), dim=-1)
     assert moved(gather_convention(case, "910b2")) == (3 * 50 * 2 + 12 * 4, 12 * 2)
@@ -173,6 +182,22 @@ def test_a_step_beyond_a_block_of_memory_brings_a_block_per_element() -> None:
 def test_a_column_brings_a_block_per_row() -> None:
     work = only(strided_slice_silicon(slice_of((10, 64), SINGLE, ((0, 5), (0, 6), (1, 1)), begin=1, end=1, shrink_axis=2), CHIP))
     assert moved(work) == (10 * 32 - 32, 10 * 4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept", "expected"),
+    [
+        ((4, 8, 2), (range(4), range(0, 8, 2), range(2)), 4 * (3 * 16 + 8)),  # pieces of 8 bytes, 16 apart, in 4 lines
+        ((6, 4, 8), (range(0, 6, 2), range(1, 2), range(8)), 3 * 32),  # pieces of 32 bytes, 256 apart
+        ((6, 4, 2), (range(0, 6, 2), range(4), range(2)), 3 * 32),  # pieces of 32 bytes, 32 apart: each may be a block
+        ((5, 4, 16), (range(5), range(2), range(16)), 5 * 2 * 64),  # 2 rows of 64 bytes together in 5 places
+        ((5, 2, 16), (range(5), range(2), range(0, 16, 15)), 10 * (2 * 32 - 32)),  # both ends of every row
+        ((4, 5), (range(3, 3), range(5)), 0),
+        ((4, 5), (range(4), range(3, 3)), 0),
+    ],
+)
+def test_memory_hands_over_pieces_or_the_blocks_that_they_lie_in(shape: tuple[int, ...], kept: tuple[range, ...], expected: int) -> None:
+    assert handed_over_bytes(shape, kept, 4) == expected
 
 
 def test_the_published_count_of_a_slice_is_of_its_elements() -> None:

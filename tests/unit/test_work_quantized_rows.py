@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from vector_work_cases import A2, A5, by_choice, case_of
 
-from piton.anchors.quantized_rows import add_rms_norm_dynamic_quant_silicon, dequant_swiglu_quant_convention, dequant_swiglu_quant_silicon
+from piton.anchors.quantized_rows import (
+    add_rms_norm_dynamic_quant_convention,
+    add_rms_norm_dynamic_quant_silicon,
+    dequant_swiglu_quant_convention,
+    dequant_swiglu_quant_silicon,
+)
 from piton.core.case import Case
 from piton.core.dtype import DType
 
@@ -28,6 +33,12 @@ def test_a_normalised_sum_is_written_three_ways() -> None:
 def test_bfloat16_rows_have_their_own_arithmetic_on_the_later_chip_only() -> None:
     assert list(by_choice(add_rms_norm_dynamic_quant_silicon(norm_case(BF16), A2))) == ["float32 sum, half quantisation"]
     assert by_choice(add_rms_norm_dynamic_quant_silicon(norm_case(BF16), A5))["bfloat16 arithmetic"].vector_lanes == {BF16: 24 * 6}
+
+
+def test_the_convention_of_the_normalised_sum_counts_in_float32() -> None:
+    work = add_rms_norm_dynamic_quant_convention(norm_case(F16), "910b2")
+    assert work.vector_lanes == {F32: 24 * 14 + 6 * 8}
+    assert (work.read_bytes, work.write_bytes) == (2 * 24 * 2 + 4 * 2, 24 * 2 + 24 + 6 * 4)
 
 
 def test_twice_the_rows_are_twice_the_bytes_but_for_gamma() -> None:

@@ -10,11 +10,13 @@ from work_cases import BRAIN, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes
 from piton.anchors.reduction import (
     arg_max_convention,
     arg_max_silicon,
+    cross_entropy_loss_convention,
     cross_entropy_loss_silicon,
     cummin_convention,
     cummin_silicon,
     foreach_norm_convention,
     foreach_norm_silicon,
+    unsorted_segment_sum_convention,
     unsorted_segment_sum_silicon,
 )
 from piton.core.case import Case
@@ -70,6 +72,31 @@ def test_foreach_norm_converts_what_it_reads_and_nothing_that_it_writes() -> Non
 def test_the_published_norm_writes_four_bytes_per_tensor_in_every_type() -> None:
     assert moved(foreach_norm_convention(norm(2.0, HALF), "910b2")) == (22, 8)
     assert [foreach_norm_convention(norm(order), "910b2").vector_lanes[SINGLE] for order in (2.0, 3.0)] == [11 * 3, 11 * 7]
+
+
+def test_the_published_norm_takes_some_orders_for_simple() -> None:
+    simple = [foreach_norm_convention(norm(order), "910b2").vector_lanes[SINGLE] for order in (0.0, 1.0, 2.0, -1.0, math.inf, -math.inf)]
+    others = [foreach_norm_convention(norm(order), "910b2").vector_lanes[SINGLE] for order in (3.0, -2.0, 0.5)]
+    assert (simple, others) == ([11 * 3] * 6, [11 * 7] * 3)
+    assert foreach_norm_convention(norm(1.0, HALF), "910b2").vector_lanes == {SINGLE: 11 * 4}
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "per_score"),
+    [((10, 7), SINGLE, 5), ((10, 7), HALF, 6), ((5, 7, 2), SINGLE, 6), ((5, 7, 2), BRAIN, 7)],
+)
+def test_the_published_count_of_cross_entropy_has_six_instructions_per_position(shape: tuple[int, ...], dtype: DType, per_score: int) -> None:
+    work = cross_entropy_loss_convention(loss(shape, dtype=dtype), "910b2")
+    assert work.vector_lanes[SINGLE] == pytest.approx(70 * per_score + 10 * 6)
+    assert moved(work) == (70 * dtype.bits // 8 + 10 * 8, 0)
+
+
+def test_the_published_counts_in_bfloat16_are_of_float32_lanes_but_for_segment_sums() -> None:
+    x = tensor("input", (3, 5), BRAIN)
+    assert arg_max_convention(call(x, dim=1, keepdim=False), "910b2").vector_lanes == {SINGLE: 15 * 2}
+    assert cummin_convention(call(x, dim=1), "910b2").vector_lanes == {SINGLE: 15 * 3}
+    assert unsorted_segment_sum_convention(segments(10, 3, BRAIN), "910b2").vector_lanes == {BRAIN: 10 * 4}
+    assert arg_max_convention(call(tensor("input", (3, 5), HALF), dim=1, keepdim=False), "910b2").vector_lanes == {HALF: 15 * 2}
 
 
 def test_arg_max_takes_one_instruction_per_element_and_writes_an_index_per_line() -> None:

@@ -12,10 +12,16 @@ from piton.core.case import Case
 from piton.core.dtype import DType
 
 F16, F32, BF16, I16, I32, I64, U8 = DType.FLOAT16, DType.FLOAT32, DType.BFLOAT16, DType.INT16, DType.INT32, DType.INT64, DType.UINT8
+I8, NAN, INF = DType.INT8, math.nan, math.inf
 
 
-def top_k_case(dtype: DType, *, dim: int = -1, k: int = 2, rows: int = 3) -> Case:
-    return case_of("top_k", [("x", dtype, (rows, 5))], k=k, dim=dim, largest=True)
+def ranged(case: Case, low: float, high: float) -> Case:
+    """The same case with values of x between these."""
+    return case.model_copy(update={"inputs": (case.inputs[0].model_copy(update={"low": low, "high": high}),)})
+
+
+def top_k_case(dtype: DType, *, dim: int = -1, k: int = 2, rows: int = 3, largest: bool = True) -> Case:
+    return case_of("top_k", [("x", dtype, (rows, 5))], k=k, dim=dim, largest=largest)
 
 
 @pytest.mark.parametrize(("dim", "selected"), [(-1, 3 * 2), (1, 3 * 2), (0, 2 * 5), (-2, 2 * 5)])
@@ -30,6 +36,23 @@ def test_top_k_reads_all_and_writes_k_values_with_indices_per_line(dim: int, sel
 def test_elements_are_compared_in_their_own_type_or_as_integers(dtype: DType, lanes: DType) -> None:
     (work,) = top_k_silicon(top_k_case(dtype), A2)
     assert work.vector_lanes == {lanes: 15}
+    assert work.read_bytes == 15 * dtype.bits // 8
+
+
+@pytest.mark.parametrize(
+    ("dtype", "largest", "low", "high"), [(U8, True, 9, 255), (I8, True, -9, 127), (I8, False, -128, 9), (F16, True, NAN, NAN), (F16, False, -INF, 1)]
+)
+def test_a_search_may_end_with_values_that_none_exceeds(dtype: DType, largest: bool, low: float, high: float) -> None:
+    (work,) = top_k_silicon(ranged(top_k_case(dtype, largest=largest), low, high), A2)
+    assert sum(work.vector_lanes.values()) == 3 * 2  # k of each line
+    assert work.read_bytes == 6 * dtype.bits // 8
+
+
+@pytest.mark.parametrize(
+    ("dtype", "largest", "low", "high"), [(U8, True, 0, 254), (I8, True, -128, 126), (I8, False, -127, 127), (F16, True, -INF, INF), (I32, True, 0, 2**31 - 1)]
+)
+def test_a_search_goes_on_where_a_better_value_may_come(dtype: DType, largest: bool, low: float, high: float) -> None:
+    (work,) = top_k_silicon(ranged(top_k_case(dtype, largest=largest), low, high), A2)
     assert work.read_bytes == 15 * dtype.bits // 8
 
 
@@ -53,6 +76,16 @@ def test_unique_writes_at_least_one_value_and_the_inverse_of_all(has_inverse: bo
     assert work.read_bytes == 16 * 2
     assert work.write_bytes == 2 + (16 * 8 if has_inverse else 0)  # one value; int64 positions
     assert work.vector_lanes == {F16: 16}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "has_inverse", "seen"), [(-128, 127, False, 256), (-128, 127, True, 400), (-128, 126, False, 400), (-127, 127, False, 400)]
+)
+def test_reading_may_end_when_every_byte_has_been_met(low: float, high: float, has_inverse: bool, seen: int) -> None:
+    case = case_of("unique", [("x", I8, (400,))], return_inverse=has_inverse)
+    (work,) = unique_silicon(ranged(case, low, high), A2)
+    assert work.read_bytes == seen
+    assert work.vector_lanes == {I8: seen}
 
 
 @pytest.mark.parametrize(("has_inverse", "per_element", "written"), [(False, 4 + 1, 16 * 4), (True, 4 + 1 + 2, 16 * 4 + 16 * 8)])

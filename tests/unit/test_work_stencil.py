@@ -45,6 +45,27 @@ def test_ceil_mode_lets_a_last_window_reach_beyond_the_image(ceil: bool, results
     assert work.write_bytes == 2 * results**2 * 2
 
 
+def test_padding_by_pads_moves_taps_off_the_image() -> None:
+    plain = dilation_case((4, 4), (2, 2), mode="VALID")
+    padded = plain.model_copy(update={"attributes": {**plain.attributes, "pads": (1, 0, 0, 2)}})
+    work = by_choice(dilation_2d_silicon(padded, A2))["half arithmetic"]
+    # Rows: 4 + 1 - 2 + 1 = 4 windows from row -1 on see 1 + 2 + 2 + 2 taps. Columns: 4 + 2 - 2 + 1 = 5 windows see 2 + 2 + 2 + 1 + 0.
+    assert work.write_bytes == 2 * 20 * 2
+    assert work.vector_lanes == {F16: 2 * (2 * 49 - 20)}
+
+
+def test_same_pads_half_of_what_is_missing_before_the_image() -> None:
+    plain = dilation_case((5, 5), (3, 3))
+    wide = plain.model_copy(update={"attributes": {**plain.attributes, "rates": (1, 2, 2, 1)}})
+    work = by_choice(dilation_2d_silicon(wide, A2))["half arithmetic"]
+    # Taps at -2, 0 and 2 from each of five places: 2 + 2 + 3 + 2 + 2 on the image.
+    assert work.vector_lanes == {F16: 2 * (2 * 121 - 25)}
+    # Of an odd number the smaller half: two windows of three over four rows with stride 2 miss one row, after the image: 3 + 2 taps.
+    assert by_choice(dilation_2d_silicon(dilation_case((4, 4), (3, 3), stride=2), A2))["half arithmetic"].vector_lanes == {F16: 2 * (2 * 25 - 4)}
+    # Windows that miss nothing: one of one over each second of three rows.
+    assert by_choice(dilation_2d_silicon(dilation_case((3, 3), (1, 1), stride=2), A2))["half arithmetic"].vector_lanes == {F16: 2 * 4}
+
+
 def test_channels_first_is_the_same_work() -> None:
     last = dilation_case((4, 6), (3, 2))
     first = case_of("dilation_2d", [("x", F16, (1, 2, 4, 6)), ("filter", F16, (2, 3, 2))], **{**last.attributes, "data_format": "NCHW"})
@@ -87,6 +108,16 @@ def test_taps_that_only_meet_the_padding_are_not_read() -> None:
     work = by_choice(depthwise_conv_2d_silicon(depthwise_case(F32, (1, 1), 3, 1), A2))["float32 arithmetic"]
     assert work.read_bytes == 2 * 4 + 2 * 4 + 2 * 4  # one pixel, the middle tap and the bias of each channel
     assert work.vector_lanes == {F32: 2}
+
+
+def test_rows_and_columns_of_a_depthwise_window_have_steps_of_their_own() -> None:
+    tensors = [("x", F32, (1, 2, 5, 7)), ("weight", F32, (2, 3, 1)), ("bias", F32, (2,))]
+    case = case_of("depthwise_conv_2d", tensors, kernelSize=(3, 1), stride=(2, 3), padding=(1, 0), dilation=(2, 1), groups=2)
+    work = by_choice(depthwise_conv_2d_silicon(case, A2))["float32 arithmetic"]
+    # Rows: (5 + 2 - 4 - 1) / 2 + 1 = 2 windows at -1, 1, 3 and 1, 3, 5: two taps each, on rows 1 and 3. Columns: 0, 3 and 6.
+    assert work.write_bytes == 2 * 2 * 3 * 4
+    assert work.read_bytes == 2 * (2 * 3) * 4 + 2 * 3 * 4 + 2 * 4
+    assert work.vector_lanes == {F32: 2 * 4 * 3}
 
 
 @pytest.mark.parametrize("images", [2, 3])

@@ -31,13 +31,13 @@ class Draws:
         if whole <= 0:
             return 0
         if is_last:
-            return max(0, self._least(self.lines * whole, block / self.places, self.each))
-        return max(0, self._least(self.lines // row * self.places * whole, 1 / self.places, self.each * block))
+            return self._least(self.lines * whole, block / self.places, self.each)
+        return self._least(self.lines // row * self.places * whole, 1 / self.places, self.each * block)
 
     def _least(self, targets: int, chance: float, tries: int) -> int:
         """Targets that are hit, at least, when each has `tries` tries of this chance."""
-        missed = math.exp(tries * math.log1p(-chance)) if chance < 1 else 0.0
-        return math.floor(targets * (1 - missed) - _DEVIATIONS * math.sqrt(self.lines * self.each))
+        mean = targets * (1 - (1 - chance) ** tries)
+        return max(0, math.floor(mean - _DEVIATIONS * math.sqrt(self.lines * self.each)))
 
 
 def contiguous_elements(shape: tuple[int, ...], part: tuple[int, ...]) -> int:

@@ -147,14 +147,20 @@ def modelled_baseline(operator: Operator, case: Case, trace: EagerTrace, constan
     value = sum(price_us(found, constants, hardware).values())
     if not value > 0:  # constants may be 0, and then an empty case may cost nothing
         return None
-    return Anchor(kind=AnchorKind.T_BASELINE, value_us=value, provenance=Provenance.MODELLED, method=_method(found, trace, constants, hardware))
+    return Anchor(
+        kind=AnchorKind.T_BASELINE,
+        value_us=value,
+        provenance=Provenance.MODELLED,
+        method=_method(found, trace, constants),
+        version=constants.title,
+        interval=constants.around(value),
+    )
 
 
-def _method(found: Quantities, trace: EagerTrace, constants: EagerConstants, hardware: Hardware) -> str:
-    what = f"golden of {trace.count} launches" if found.origin == "trace" else "work formula, since " + trace.refusal
-    traffic = f"{found.traffic_bytes / 1e6:.3g} MB in and out"
-    error = f"8 in 10 measured ones lay between {constants.low:.2f} and {constants.high:.2f} times the model"
-    return f"eager model {constants.version} for {hardware.edition}: {what}, {traffic}; {error}"
+def _method(found: Quantities, trace: EagerTrace, constants: EagerConstants) -> str:
+    what = f"golden of {trace.count} launches" if found.origin == "trace" else f"work formula, since {trace.refusal}"
+    error = f"median error {constants.median_error:.0%} over {constants.operators} operators, each left out of the fit"
+    return f"{constants.title}: {what}, {found.traffic_bytes / 1e6:.3g} MB in and out; {error}"
 
 
 def price_us(found: Quantities, constants: EagerConstants, hardware: Hardware) -> dict[str, float]:

@@ -63,7 +63,8 @@ def mhc_sinkhorn_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
 
     An entry in place: n - 1 Add per sum of n entries, one Adds of eps, a Div per entry: 2 per entry and division. With scaling vectors the entries stay as
     they are: a sum of entries times factors is one multiply-add per entry, and a new factor takes two instructions, w = sum + eps w and 1 / w; at the end
-    every entry is multiplied by both its factors. That pays for larger matrices. Lanes are full: the same entry of many matrices makes a vector.
+    every entry is multiplied by both its factors. That pays for larger matrices. Lanes are full: the same entry of many matrices makes a vector. All rounds
+    are counted, also those that no longer change anything.
     """
     side, divisions = operand(case, "comb").shape[-1], 2 * int(number(case, "iter_step")) - 1
     # Max and Add into a row's extreme and sum, Exp of the difference, FusedMulAdd by the row's reciprocal with eps.

@@ -12,7 +12,7 @@ import math
 from piton.anchors.formula import Formula
 from piton.anchors.operands import flag, input_bytes, number, operand
 from piton.anchors.work import Work
-from piton.core.case import Case
+from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.hardware import Edition, Hardware
 
@@ -28,16 +28,37 @@ def top_k_convention(case: Case, _edition: Edition) -> Work:
 
 
 def top_k_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
-    """Every element is compared once with what has to be exceeded; k values and int64 indices of every line are written."""
+    """Every element is read and compared once with what has to be exceeded; k values and int64 indices of every line are written.
+
+    Where the range of the case has a value that none exceeds and that many elements may have (an end of an 8-bit type, NaN, -infinity), a search may
+    end with k of these: then only k elements of a line are certain.
+    """
     x = operand(case, "x")
-    return (Work("one comparison", x.nbytes, _top_k_bytes(case), vector_lanes={_compared_lanes(x.dtype): float(x.elements)}),)
+    seen = _selected(case) if _may_end_early(x, flag(case, "largest")) else x.elements
+    return (Work("one comparison", x.dtype.bytes_of(seen), _top_k_bytes(case), vector_lanes={_compared_lanes(x.dtype): float(seen)}),)
+
+
+def _may_end_early(x: CaseInput, is_largest: bool) -> bool:
+    if x.dtype.is_floating:
+        return math.isnan(x.low) or math.isnan(x.high) if is_largest else x.low == -math.inf
+    least, most = _ends_of(x.dtype)
+    return x.dtype.bits == 8 and (x.high >= most if is_largest else x.low <= least)
+
+
+def _ends_of(dtype: DType) -> tuple[int, int]:
+    """Smallest and largest number of an integer type."""
+    return (0, 2**dtype.bits - 1) if dtype.value.startswith("u") else (-(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1)
 
 
 def _top_k_bytes(case: Case) -> int:
     """k values and k indices for every line along axis `dim`."""
+    selected = _selected(case)
+    return operand(case, "x").dtype.bytes_of(selected) + _INDEX_BYTES * selected
+
+
+def _selected(case: Case) -> int:
     x = operand(case, "x")
-    selected = x.elements // x.shape[int(number(case, "dim"))] * int(number(case, "k"))
-    return x.dtype.bytes_of(selected) + _INDEX_BYTES * selected
+    return x.elements // x.shape[int(number(case, "dim"))] * int(number(case, "k"))
 
 
 def unique_convention(case: Case, _edition: Edition) -> Work:
@@ -52,10 +73,19 @@ def unique_convention(case: Case, _edition: Edition) -> Work:
 
 
 def unique_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
-    """The least there can be: all elements are equal, each is compared once, one is written. The inverse has an int64 for every element whatever the data."""
-    x = operand(case, "x")
-    write = x.dtype.bytes_of(min(x.elements, 1)) + _INDEX_BYTES * x.elements * flag(case, "return_inverse")
-    return (Work("one comparison", x.nbytes, write, vector_lanes={_compared_lanes(x.dtype): float(x.elements)}),)
+    """The least there can be: all elements are equal, each is compared once, one is written. The inverse has an int64 for every element whatever the data.
+
+    Where the case's range has every value of an 8-bit type and no inverse is asked for, reading may end when all 256 have been met.
+    """
+    x, has_inverse = operand(case, "x"), flag(case, "return_inverse")
+    write = x.dtype.bytes_of(min(x.elements, 1)) + _INDEX_BYTES * x.elements * has_inverse
+    seen = min(x.elements, 256) if _has_every_byte(x) and not has_inverse else x.elements
+    return (Work("one comparison", x.dtype.bytes_of(seen), write, vector_lanes={_compared_lanes(x.dtype): float(seen)}),)
+
+
+def _has_every_byte(x: CaseInput) -> bool:
+    least, most = _ends_of(x.dtype)
+    return x.dtype.bits == 8 and x.low <= least and x.high >= most
 
 
 def nms_convention(case: Case, edition: Edition) -> Work:

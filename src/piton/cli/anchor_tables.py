@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from piton.anchors import Block
+from piton.cli.model_tables import print_model
 from piton.cli.printing import NONE, amount, anchored, microseconds, safe
 from piton.core.measurement import Anchor
 from piton.evaluate.anchor_difference import BlockDifference, UnitDifference
@@ -17,6 +18,8 @@ from piton.report.fit import Column, Listing
 
 LABELS = ("MTE", "Vector", "Cube", "floor")
 """What limits a case, rolled up."""
+_SHOWN = 5
+"""Stale baselines that are told one by one."""
 
 
 def print_views(console: Console, name: str, views: Sequence[AnchorView]) -> None:
@@ -24,10 +27,16 @@ def print_views(console: Console, name: str, views: Sequence[AnchorView]) -> Non
     console.print(safe(f"{views[0].operator} on {name}", "bold"))
     if not views[0].has_formula:
         console.print(safe("Piton has no work formula for this operator: T_HW is known only where the suite quotes it", "yellow"), soft_wrap=True)
+    remarks = [text for view in views for text in view.remarks]
+    for text in remarks[:_SHOWN] + ([f"and {len(remarks) - _SHOWN} more like this"] if len(remarks) > _SHOWN else []):
+        console.print(safe(f"stale: {text}", "yellow"), soft_wrap=True)
     if len(views) == 1:
         _print_one(console, views[0])
         return
     console.print(_overview(views))
+    versions = dict.fromkeys(view.t_baseline.version for view in views if view.t_baseline and view.t_baseline.version)
+    if versions:
+        console.print(safe(f"T_baseline: {'; '.join(versions)}"), soft_wrap=True)
     console.print(safe("T_HW is modelled unless it says otherwise; --case ID shows the work, every unit and every choice", "dim"), soft_wrap=True)
 
 
@@ -73,6 +82,8 @@ def _print_one(console: Console, view: AnchorView) -> None:
     if view.difference is not None:
         console.print(_difference_table(view.difference))
         console.print(safe(view.difference.why), soft_wrap=True)
+    if view.modelled is not None:
+        print_model(console, view.modelled)
     for title, text in _reasoning(view):
         console.print(safe(f"\n{title}", "bold"))
         console.print(safe(text, "dim"), soft_wrap=True)
@@ -153,7 +164,9 @@ def _line(what: str, anchor: Anchor | None) -> str:
     if anchor is None:
         return f"{what}: not known"
     bound = f", bound by {anchor.limiting_unit}" if anchor.limiting_unit else ""
-    return f"{what}: {anchor.value_us:.3f} us, {anchor.provenance.value}{bound} ({anchor.method})"
+    is_named = not anchor.version or anchor.version.partition(" (")[0] in anchor.method
+    version = "" if is_named else f"; {anchor.version}"
+    return f"{what}: {anchor.value_us:.3f} us, {anchor.provenance.value}{bound} ({anchor.method}{version})"
 
 
 def _hap_lines(view: AnchorView) -> Iterator[str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from piton.catalog.baseline_file import read_baselines
 from piton.catalog.form_fit import sizes_go_together
 from piton.catalog.hardware import load_hardware
 from piton.catalog.typed_case import typed_case
 from piton.cli.anchor_tables import print_overview, print_views
 from piton.cli.evaluation import cache_dir
 from piton.cli.printing import open_console, print_json, safe
-from piton.core.case import Case
 from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.anchor_overview import view_limits
-from piton.evaluate.anchor_view import AnchorSources, anchor_sources, explain, explain_typed, hardware_sources
+from piton.evaluate.anchor_view import AnchorSources, AnchorView, anchor_sources, explain, explain_typed, hardware_sources
+from piton.evaluate.baseline_sources import FiledBaselines, check_set
 from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.pipeline import named_target
 from piton.evaluate.suite_view import find_cases, find_member
@@ -40,11 +41,18 @@ class HapOptions:
     hardware: str
     time_us: float | None
     prints_json: bool
+    baseline: str = ""
+    """A baseline file; empty for none."""
 
     @property
     def is_typed(self) -> bool:
         """True for a case of one's own."""
         return bool(self.shapes or self.attributes)
+
+    @property
+    def is_of_one_case(self) -> bool:
+        """True when everything about one case is wanted."""
+        return self.is_typed or len(self.cases) == 1
 
 
 def show_anchors(options: HapOptions) -> int:
@@ -59,7 +67,7 @@ def show_anchors(options: HapOptions) -> int:
     )
     suite = open_suite(wanted)
     with _sources(suite, options) as (name, sources):
-        _show(suite, name, sources, options)
+        _show(suite, name, _with_file(sources, suite, options), options)
     return 0
 
 
@@ -84,35 +92,51 @@ def _show(suite: Suite, name: str, sources: AnchorSources, options: HapOptions) 
             print_overview(open_console(), f"{suite.name} {suite.version} on {name}", overview, peaks_block(sources.profile))
         return
     member = find_member(suite, options.operator)
-    remark = ""
     if options.is_typed:
-        case = _typed(member, options)
-        views = [explain_typed(member.operator, case, sources, options.time_us)]
-        if not sizes_go_together(member.operator, case):
-            remark = "these sizes fit none of the forms in the operator's rules.yaml: make sure that they go together"
+        views = [_typed(member, sources, options)]
     else:
         views = [explain(member.operator, case, sources, options.time_us) for case in find_cases(member, options.cases)]
     if options.prints_json:
         print_json({**place, "cases": views})
     else:
         print_views(open_console(), name, views)
-    if remark:
-        open_console(is_error=True).print(safe(f"piton: {remark}", "yellow"), soft_wrap=True)
 
 
-def _typed(member: SuiteOperator, options: HapOptions) -> Case:
+def _typed(member: SuiteOperator, sources: AnchorSources, options: HapOptions) -> AnchorView:
+    """The case of one's own; what is odd about it is said beside the answer."""
     base = find_cases(member, options.cases)[0] if options.cases else None
-    return typed_case(member.operator, options.shapes, options.attributes, member.cases, base)
+    case = typed_case(member.operator, options.shapes, options.attributes, member.cases, base)
+    view = explain_typed(member.operator, case, sources, options.time_us)
+    if not sizes_go_together(member.operator, case):
+        _remark("these sizes fit none of the forms in the operator's rules.yaml: make sure that they go together")
+    if view.blocks and not any(choice.write_bytes for block in view.blocks for choice in block.choices):
+        _remark("by these sizes and attributes nothing is written: an attribute that decides the size of the output may be missing (--attr)")
+    return view
+
+
+def _remark(text: str) -> None:
+    open_console(is_error=True).print(safe(f"piton: {text}", "yellow"), soft_wrap=True)
+
+
+def _with_file(sources: AnchorSources, suite: Suite, options: HapOptions) -> AnchorSources:
+    """The sources, with the baseline file that was named. Raises UsageError for one that is about something else."""
+    if not options.baseline:
+        return sources
+    found = read_baselines(options.baseline)
+    check_set(found, suite, sources.hardware, sources.profile)
+    return replace(sources, filed=FiledBaselines(found, suite, sources.hardware))
 
 
 @contextmanager
 def _sources(suite: Suite, options: HapOptions) -> Iterator[tuple[str, AnchorSources]]:
+    cache, may_trace = str(cache_dir().absolute()), options.is_of_one_case and (options.is_trusted or not suite.is_foreign)
     if options.hardware:
         hardware = load_hardware(options.hardware)
-        yield hardware.name, hardware_sources(suite, hardware)
+        with hardware_sources(suite, hardware, cache, may_trace=may_trace) as sources:
+            yield hardware.name, sources
         return
     from piton.targets.registry import DEFAULT_TARGET
 
-    name, cache = options.target or DEFAULT_TARGET, str(cache_dir().absolute())
-    with anchor_sources(suite, named_target(name, cache, lambda _text: None), cache) as sources:
+    name = options.target or DEFAULT_TARGET
+    with anchor_sources(suite, named_target(name, cache, lambda _text: None), cache, may_trace=may_trace) as sources:
         yield name, sources

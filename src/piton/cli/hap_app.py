@@ -66,6 +66,7 @@ def show_command(  # noqa: PLR0913 - one parameter per option of the command
     hardware: HardwareOption = "",
     suite_format: SuiteFormatOption = "",
     trust: TrustOption = False,
+    baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
     time_us: Annotated[float | None, typer.Option("--time-us", min=1e-6, max=1e12, help="Time of a kernel: show its HAP and points.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -87,6 +88,7 @@ def show_command(  # noqa: PLR0913 - one parameter per option of the command
         hardware=hardware,
         time_us=time_us,
         prints_json=as_json,
+        baseline=baseline,
     )
     raise typer.Exit(until_stopped(lambda: show_anchors(options)))
 

@@ -6,6 +6,7 @@ import math
 
 from pydantic import Field
 
+from piton.core.interval import BAND_CONFIDENCE, Interval, IntervalKind
 from piton.core.operator import Frozen
 
 
@@ -88,6 +89,10 @@ class EagerConstants(Frozen):
 
     version: str
     """Of the set; baselines name it."""
+    platform: str
+    """Whose measured baselines were fitted, such as `910b2`."""
+    chips: tuple[str, ...]
+    """Hardware files that they are used for."""
     source: str
     """What was fitted to what, by which command."""
     launch_us: float = Field(ge=0, allow_inf_nan=False)
@@ -111,6 +116,15 @@ class EagerConstants(Frozen):
     median_error: float = Field(ge=0, allow_inf_nan=False)
     """Median of |modelled / measured - 1|."""
     low: float = Field(gt=0, allow_inf_nan=False)
-    """Nine in ten measured baselines were above this multiple of the modelled one (each operator counts the same) ..."""
+    """Nineteen in twenty measured baselines were above this multiple of the modelled one, each operator with the same weight ..."""
     high: float = Field(gt=0, allow_inf_nan=False)
-    """... and nine in ten below this one."""
+    """... and nineteen in twenty below this one."""
+
+    @property
+    def title(self) -> str:
+        """How scores name baselines of this model."""
+        return f"eager model {self.version} of the {self.platform}"
+
+    def around(self, modelled_us: float) -> Interval:
+        """Where the measured time is expected for a modelled one."""
+        return Interval(low=modelled_us * self.low, high=modelled_us * self.high, kind=IntervalKind.MODEL_ERROR, confidence=BAND_CONFIDENCE)

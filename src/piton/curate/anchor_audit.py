@@ -20,11 +20,9 @@ from piton.catalog.published import PublishedCase
 from piton.core.case import Case
 from piton.core.hardware import Hardware
 from piton.core.operator import Frozen, Operator
-from piton.curate.anchor_origin import Origins, find_origins
+from piton.curate.anchor_origin import Origins, find_origins, is_equal
 from piton.evaluate.arguments import all_attributes
 
-TOLERANCE_US, TOLERANCE = 0.006, 0.002
-"""Published values have two decimals: one unit of the last, and what rates of three digits leave open."""
 TIE = 0.01
 """Units within this of the longest: which one limits is a coin toss."""
 NEAR = 2.0
@@ -111,11 +109,6 @@ class PlatformAudit(Frozen):
         return self.states.get(AnchorState.EQUAL.value, 0)
 
 
-def is_equal(published_us: float, derived_us: float) -> bool:
-    """True when the two agree within 0.006 us + 0.2 % of the published one."""
-    return abs(published_us - derived_us) <= TOLERANCE_US + TOLERANCE * published_us
-
-
 def audit_platform(cases: Sequence[PublishedCase], platform: str, hardware: Hardware) -> PlatformAudit:
     """Every case against `hardware`, whose convention is that of the platform. Raises FormatError when it lacks a rate that a case needs."""
     others: dict[str, list[Case]] = {}
@@ -183,7 +176,7 @@ class _Audit:
         if is_equal(t_hw, derived.time_us):
             return AnchorState.EQUAL, ()
         origins = Origins(self.item.operator, case, self.hardware, tuple(self.others[case.operator]))
-        found = find_origins(origins, t_hw, derived, is_equal)
+        found = find_origins(origins, t_hw, derived)
         return (AnchorState.STALE if found else AnchorState.UNEXPLAINED), (_factor(t_hw, derived), *found)
 
     def _marks_of_t_hw(self, t_hw: float | None, derived: Candidate | None, silicon: Candidate | None) -> list[_Marked]:

@@ -7,7 +7,8 @@ near the floor fits too much to tell anything, and so is not looked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from piton.anchors import Candidate, candidates
@@ -21,15 +22,28 @@ from piton.core.operator import Operator
 _MOST = 3
 """Origins that are told."""
 _SCALES = (2.0, 0.5, 4.0, 0.25, 8.0, 0.125)
-_ROUND = (1024, 1000, 512, 256, 128, 100, 64)
-"""Sizes that people choose are multiples of these."""
+_FEWEST = 64
+"""Smaller sizes leave too few to choose from for a round one to tell anything."""
 _TELLING = 1.02
 """Multiple of the floor from which a value tells one definition from another."""
 
 _TYPES = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.INT8, DType.INT32, DType.INT64)
 """Element types that an older definition may have had, whether or not the signature has them now."""
 
-IsEqual = Callable[[float, float], bool]
+_SHARP = 0.01
+"""A size has to be told to this part of it."""
+_TOLERANCE_US, _TOLERANCE = 0.006, 0.002
+"""Published values have two decimals: one unit of the last, and what rates of three digits leave open."""
+
+
+def tolerance_us(published_us: float) -> float:
+    """What a derived value may be off: 0.006 us + 0.2 % of the published one."""
+    return _TOLERANCE_US + _TOLERANCE * published_us
+
+
+def is_equal(published_us: float, derived_us: float) -> bool:
+    """True when the two agree within the tolerance."""
+    return abs(published_us - derived_us) <= tolerance_us(published_us)
 
 
 @dataclass(frozen=True)
@@ -44,12 +58,12 @@ class Origins:
     """All published cases of the operator."""
 
 
-def find_origins(origins: Origins, published_us: float, derived: Candidate, is_equal: IsEqual) -> tuple[str, ...]:
+def find_origins(origins: Origins, published_us: float, derived: Candidate) -> tuple[str, ...]:
     """Sentences about definitions that give the published value, likeliest first; none when there is no telling."""
     if published_us < _TELLING * derived.unit_times_us[FLOOR]:
         return ()
-    found = list(_of_units(published_us, derived, is_equal))
-    for text, case in (*_variants(origins), *_by_solved_size(origins, published_us)):
+    found = list(_of_units(published_us, derived))
+    for text, case in _variants(origins, published_us):
         if len(found) >= _MOST:
             break
         if is_equal(published_us, _t_hw(origins, case)) and text not in found:
@@ -57,7 +71,7 @@ def find_origins(origins: Origins, published_us: float, derived: Candidate, is_e
     return tuple(found)
 
 
-def _of_units(published_us: float, derived: Candidate, is_equal: IsEqual) -> Iterator[str]:
+def _of_units(published_us: float, derived: Candidate) -> Iterator[str]:
     for unit, time in derived.unit_times_us.items():
         if unit not in (derived.limiting_unit, FLOOR) and is_equal(published_us, time):
             yield f"it is the time of {unit} alone, as if {derived.limiting_unit} did not count"
@@ -72,11 +86,12 @@ def _t_hw(origins: Origins, case: Case) -> float:
     return min((item.time_us for item in found), default=0.0)
 
 
-def _variants(origins: Origins) -> Iterator[tuple[str, Case]]:
+def _variants(origins: Origins, published_us: float) -> Iterator[tuple[str, Case]]:
     yield from _by_dtype(origins)
     yield from _by_other_attributes(origins)
-    yield from _by_other_inputs(origins)
     yield from _by_size(origins)
+    yield from _by_solved_size(origins, published_us)
+    yield from _by_other_inputs(origins)
     yield from _by_omission(origins)
 
 
@@ -135,15 +150,23 @@ def _by_size(origins: Origins) -> Iterator[tuple[str, Case]]:
 
 
 def _by_solved_size(origins: Origins, published_us: float) -> Iterator[tuple[str, Case]]:
-    """One size, wherever it occurs, such that a straight line through two sizes gives the published value: the round sizes next to that."""
-    for size in dict.fromkeys(size for item in origins.case.inputs for size in item.shape if size >= min(_ROUND)):
+    """One size, wherever it occurs, such that a straight line through two sizes gives the published value: the round size next to that.
+
+    Only where the rounding of the published value leaves hardly more than one such size: else one is always found.
+    """
+    for size in dict.fromkeys(size for item in origins.case.inputs for size in item.shape if size >= _FEWEST):
         here, there = (_t_hw(origins, _with_size(origins.case, size, other)) for other in (size, 2 * size))
-        if here and there > here:
+        if here and tolerance_us(published_us) < _SHARP * (there - here):
             solved = size * (1 + (published_us - here) / (there - here))
-            for step in _ROUND:
-                other = round(solved / step) * step
-                if other not in (0, size):
-                    yield f"as if the axis of {size} were {other}", _with_size(origins.case, size, other)
+            other = _round_size(solved) if solved >= _FEWEST else size
+            if other != size:
+                yield f"as if the axis of {size} were {other}", _with_size(origins.case, size, other)
+
+
+def _round_size(value: float) -> int:
+    """The nearest of 8 to 16 times a power of two: sizes that people choose, and few."""
+    step = 1 << int(math.log2(value / 8))
+    return round(value / step) * step
 
 
 def _with_size(case: Case, size: int, other: int) -> Case:

@@ -1,6 +1,7 @@
 """The anchors of a case, explained: the work, the time of each unit, which one binds, the baselines that are known, and HAP for a given time.
 
-What `piton hap` and `piton suite show` print. Nothing is built or run: a simulated baseline is shown when an evaluation has left it in the cache.
+What `piton hap` and `piton suite show` print. Nothing is built: a simulated baseline is shown when an evaluation has left it in the cache. A golden is traced
+for a modelled one only where that is asked for.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from piton.core.suite import Suite
 from piton.evaluate.anchor_difference import BlockDifference, compare_blocks
 from piton.evaluate.arguments import all_attributes
 from piton.evaluate.assemble import score_profile
+from piton.evaluate.baseline_sources import ChosenBaseline, FiledBaselines, quoted_version
 from piton.evaluate.baselines import FOLDER, KnownBaselines
 from piton.evaluate.cache import ValueStore
+from piton.evaluate.eager import EagerBaselines, EagerView, Traces, eager_baselines
 from piton.evaluate.timing import Quoted
 
 UNITS = ("mte2", "mte3", "vector", "cube", "mte1", "fixp")
@@ -101,8 +104,12 @@ class AnchorView(Frozen):
     """The one that scores."""
     t_baselines: tuple[Anchor, ...]
     """All that are known."""
+    modelled: EagerView | None
+    """The modelled T_baseline, explained, where the model knows the operator and the trace of its golden is kept or may be made."""
     hap: HapView | None
     """For the time that was given, when both anchors are known."""
+    remarks: tuple[str, ...] = ()
+    """Why a time of the baseline file is not used."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +120,19 @@ class AnchorSources:
     profile: ScoreProfile
     quoted: Quoted
     baselines: KnownBaselines | None
+    quoted_version: str = ""
+    """How scores name the published set."""
+    filed: FiledBaselines | None = None
+    """The baseline file that was named: it goes before all other T_baseline."""
+    modelled: EagerBaselines | None = None
 
 
 @contextmanager
-def anchor_sources(suite: Suite, target: Target, cache_dir: str) -> Iterator[AnchorSources]:
-    """Sources for a target: quoted anchors of the suite, and simulated baselines out of the cache for a suite of ours."""
+def anchor_sources(suite: Suite, target: Target, cache_dir: str, *, may_trace: bool = False) -> Iterator[AnchorSources]:
+    """Sources for a target: quoted anchors of the suite, simulated baselines out of the cache for a suite of ours, and modelled ones.
+
+    With `may_trace` goldens whose trace no run has kept are traced, each in a golden worker.
+    """
     quoted = load_metadata(Path(suite.root), target.hardware.name)
     folder = Path(suite.root) / FOLDER
     with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
@@ -125,12 +140,25 @@ def anchor_sources(suite: Suite, target: Target, cache_dir: str) -> Iterator[Anc
         if not suite.is_foreign and folder.is_dir():
             submission = read_submission(folder, Path(scratch) / "submission")
             baselines = KnownBaselines(target, submission, ValueStore(Path(cache_dir) / "baselines"), Path(scratch))
-        yield AnchorSources(target.hardware, score_profile(target), quoted, baselines)
+        with _model(suite, target.hardware, cache_dir, may_trace) as modelled:
+            yield AnchorSources(target.hardware, score_profile(target), quoted, baselines, quoted_version(suite), modelled=modelled)
 
 
-def hardware_sources(suite: Suite, hardware: Hardware) -> AnchorSources:
-    """Sources for a chip alone, without a target: anchors as the `sim` profile would take them, baselines as far as they are quoted."""
-    return AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None)
+@contextmanager
+def _model(suite: Suite, hardware: Hardware, cache_dir: str, may_trace: bool) -> Iterator[EagerBaselines | None]:
+    modelled = eager_baselines(suite, hardware, cache_dir, Traces(may_run=may_trace))
+    try:
+        yield modelled
+    finally:
+        if modelled is not None:
+            modelled.close()
+
+
+@contextmanager
+def hardware_sources(suite: Suite, hardware: Hardware, cache_dir: str, *, may_trace: bool = False) -> Iterator[AnchorSources]:
+    """Sources for a chip alone, without a target: anchors as the `sim` profile would take them, baselines as far as they are quoted or modelled."""
+    with _model(suite, hardware, cache_dir, may_trace) as modelled:
+        yield AnchorSources(hardware, ScoreProfile.SIM, load_metadata(Path(suite.root), hardware.name), None, quoted_version(suite), modelled=modelled)
 
 
 def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
@@ -160,8 +188,11 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     quoted = sources.quoted.get((operator.name, case.id))
     roof = t_hw(operator, filled, sources.hardware, scored) or (quoted.t_hw if quoted else None)
     simulated = sources.baselines.anchor(operator, case) if sources.baselines else None
-    quoted_baseline = quoted.t_baseline if quoted else None
-    baseline = choose_baseline(simulated=simulated, modelled=None, quoted=quoted_baseline, profile=sources.profile)
+    quoted_baseline = quoted.t_baseline.model_copy(update={"version": sources.quoted_version}) if quoted and quoted.t_baseline else None
+    model = sources.modelled.view(operator, case) if sources.modelled else None
+    modelled = model.anchor if model else None
+    filed = sources.filed.anchor(operator, case) if sources.filed else ChosenBaseline(None)
+    baseline = filed.anchor or choose_baseline(simulated=simulated, modelled=modelled, quoted=quoted_baseline, profile=sources.profile)
     return AnchorView(
         operator=operator.name,
         case=case.id,
@@ -173,8 +204,10 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         t_hw=roof,
         quoted_t_hw=quoted.t_hw if quoted else None,
         t_baseline=baseline,
-        t_baselines=tuple(anchor for anchor in (simulated, quoted_baseline) if anchor is not None),
+        t_baselines=tuple(anchor for anchor in (filed.anchor, simulated, modelled, quoted_baseline) if anchor is not None),
+        modelled=model,
         hap=_hap(time_us, roof, baseline),
+        remarks=tuple(finding.message for finding in filed.findings),
     )
 
 
@@ -186,8 +219,9 @@ def _block(operator: Operator, block: Block, is_scored: bool, found: tuple[Candi
 
 def _choice(item: Candidate, is_chosen: bool) -> ChoiceView:
     work = item.work
-    idle = None if any(work.cube_flops.values()) else 0.0  # mte1 and fixp serve the cube; formulas do not count their bytes yet
-    times: dict[str, float | None] = {unit: item.unit_times_us.get(unit, idle) for unit in (*UNITS, "floor")}
+    times: dict[str, float | None] = {unit: item.unit_times_us[unit] for unit in (*UNITS, "floor")}
+    if work.path is None and any(work.cube_flops.values()):
+        times |= {"mte1": None, "fixp": None}  # the published convention does not say what the cube's own data movers do
     return ChoiceView(
         choice=work.choice,
         is_chosen=is_chosen,

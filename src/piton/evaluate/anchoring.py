@@ -8,12 +8,14 @@ from pathlib import Path
 from piton.catalog import load_metadata, read_submission
 from piton.core.baseline import BaselineSet
 from piton.core.protocols import Target
+from piton.core.score import ScoreProfile
 from piton.core.suite import Suite
 from piton.evaluate.assemble import Subject, score_profile
 from piton.evaluate.baseline_sources import BaselineSources, FiledBaselines, check_set, other_toolchain, quoted_version
 from piton.evaluate.baselines import FOLDER, SimulatedBaselines
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
+from piton.evaluate.eager import EagerBaselines, Traces, eager_baselines
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import AnchorBook
 
@@ -24,15 +26,24 @@ def open_anchors(place: Workplace, subject: Subject) -> tuple[AnchorBook, tuple[
     quoted = load_metadata(Path(suite.root), target.hardware.name)
     sources = BaselineSources(
         filed=FiledBaselines(subject.filed, suite, target.hardware) if subject.filed else None,
+        modelled=_modelled(place, subject),
         simulated=plain_kernels(place, suite, ValueStore(Path(request.cache_dir) / "baselines")),
         quoted_version=quoted_version(suite) if quoted else "",
     )
     return AnchorBook(target.hardware, score_profile(target), quoted, sources, request.bounds), sources.versions
 
 
+def _modelled(place: Workplace, subject: Subject) -> EagerBaselines | None:
+    """The model, for targets whose scores may use it."""
+    if score_profile(subject.target) is not ScoreProfile.SIM:
+        return None
+    traces = Traces(runner=place.runner, are_kept=subject.request.hidden is None)
+    return eager_baselines(subject.suite, subject.target.hardware, subject.request.cache_dir, traces)
+
+
 def with_baselines(selection: Selection, filed: BaselineSet, suite: Suite, target: Target) -> Selection:
     """The selection with what a reader has to know of the baseline file. Raises UsageError for one that is about something else than this run."""
-    check_set(filed, suite, target, score_profile(target))
+    check_set(filed, suite, target.hardware, score_profile(target))
     remark = other_toolchain(filed, target)
     return replace(selection, remarks=(*selection.remarks, remark)) if remark else selection
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from piton.anchors import choose_baseline
 from piton.core.baseline import BaselineSet, BaselineTime, case_identity
@@ -18,13 +18,28 @@ from piton.core.score import ScoreProfile
 from piton.core.suite import Suite
 from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines
 
-Modelled = Callable[[Operator, Case], Anchor | None]
-"""The modelled T_baseline of a case, or None where the model does not know the operator."""
 _WORLDS = {
     ScoreProfile.SIM: (Provenance.SIMULATED, Provenance.MODELLED, Provenance.QUOTED),
     ScoreProfile.CANN_BENCH: (Provenance.DEVICE, Provenance.QUOTED),
 }
 """Origins of T_baseline that a profile may use: a score never mixes worlds (D4)."""
+
+
+class Modelled(Protocol):
+    """A model of T_baseline."""
+
+    def __call__(self, operator: Operator, case: Case) -> Anchor | None:
+        """The modelled T_baseline of a case, or None where the model does not know the operator."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """How scores name it."""
+        ...
+
+    def close(self) -> None:
+        """End what was started."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -92,13 +107,14 @@ class BaselineSources:
     @property
     def versions(self) -> tuple[str, ...]:
         """The sets there are, in the order in which they are asked."""
-        sets = [source.version for source in (self.filed, self.simulated) if source is not None]
+        sets = [source.version for source in (self.filed, self.simulated, self.modelled) if source is not None]
         return tuple([*sets, self.quoted_version] if self.quoted_version else sets)
 
     def close(self) -> None:
         """End what was started."""
-        if self.simulated is not None:
-            self.simulated.close()
+        for source in (self.simulated, self.modelled):
+            if source is not None:
+                source.close()
 
 
 def quoted_version(suite: Suite) -> str:
@@ -106,15 +122,15 @@ def quoted_version(suite: Suite) -> str:
     return f"quoted by {suite.name} {suite.version}"
 
 
-def check_set(baselines: BaselineSet, suite: Suite, target: Target, profile: ScoreProfile) -> None:
+def check_set(baselines: BaselineSet, suite: Suite, hardware: Hardware, profile: ScoreProfile) -> None:
     """Raise UsageError for a baseline file that is about something else than this run: another suite, another chip, another world."""
     _refuse_other("suite", baselines.suite, suite.name, baselines)
-    _refuse_other("chip", baselines.hardware, target.hardware.name, baselines)
+    _refuse_other("chip", baselines.hardware, hardware.name, baselines)
     allowed = _WORLDS[profile]
     strange = sorted({item.time.provenance.value for item in baselines.cases if item.time.provenance not in allowed})
     if strange:
         names = ", ".join(origin.value for origin in allowed)
-        problem = f"baselines {baselines.name} {baselines.version} are of another world than {target.name}: a score does not mix them"
+        problem = f"baselines {baselines.name} {baselines.version} are of another world than scores of the profile {profile.value}: these do not mix"
         raise UsageError(problem, expected=names, found=", ".join(strange), action="give a baseline file that was made on a target of the same kind")
 
 

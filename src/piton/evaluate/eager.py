@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import tempfile
+import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import ValidationError
 
-from piton.anchors.eager import modelled_baseline
+from piton.anchors.eager import kind, modelled_baseline, price_us, quantities
 from piton.catalog.eager_constants import load_eager_constants
 from piton.core.canonical import digest
 from piton.core.case import Case
-from piton.core.eager import EagerConstants, EagerTrace
+from piton.core.eager import EagerConstants, EagerTrace, Launch
 from piton.core.errors import EvaluatorError
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
-from piton.core.operator import Operator
+from piton.core.operator import Frozen, Operator
+from piton.core.protocols import Runner
 from piton.core.suite import Suite
 from piton.evaluate.arguments import all_attributes
 from piton.evaluate.cache import TensorStore, ValueStore
@@ -26,16 +29,26 @@ from piton.evaluate.memory import MemoryGuard, available_bytes
 
 FOLDER = "eager"
 """Traces inside the cache folder."""
-Trace = Callable[[Operator, Case], EagerTrace]
-"""Makes the trace of a case; raises EvaluatorError when it can't."""
 _DEADLINE_S = 60.0
 """Of one trace: the longest of ours takes 3 s with the start of torch."""
+
+
+class TraceMaker(Protocol):
+    """Runs goldens for their traces."""
+
+    def trace(self, operator: Operator, case: Case) -> EagerTrace:
+        """The trace of a case. Raises EvaluatorError when it can't be made."""
+        ...
+
+    def close(self) -> None:
+        """End what was started."""
+        ...
 
 
 class TraceBook:
     """Traces by case, each made once."""
 
-    def __init__(self, store: ValueStore | None, suite_version: str, make: Trace | None) -> None:
+    def __init__(self, store: ValueStore | None, suite_version: str, make: TraceMaker | None) -> None:
         """Without `store` nothing is kept (hidden cases); without `make` only what is kept is known, and nothing runs."""
         self._store = store
         self._suite_version = suite_version
@@ -48,12 +61,17 @@ class TraceBook:
         if kept is not None or self._make is None:
             return kept
         try:
-            made = self._make(operator, case)
+            made = self._make.trace(operator, case)
         except EvaluatorError as error:  # a time limit, a lack of memory: another run may do better, so that this is not kept
             return EagerTrace(refusal=f"the golden could not be traced: {error.problem}")
         if self._store is not None:
             self._store.keep(key, made.model_dump(mode="json"))
         return made
+
+    def close(self) -> None:
+        """End what was started for traces."""
+        if self._make is not None:
+            self._make.close()
 
     def _key(self, operator: Operator, case: Case) -> str:
         named = operator.model_dump(mode="python", exclude={"golden_path"})
@@ -66,18 +84,89 @@ class TraceBook:
             return None
 
 
-@dataclass(frozen=True)
-class ModelledBaselines:
-    """The model for one chip."""
+class EagerBaselines:
+    """T_baseline by the model, for the cases of one suite on one chip."""
 
-    book: TraceBook
-    constants: EagerConstants
-    hardware: Hardware
+    def __init__(self, book: TraceBook, constants: EagerConstants, hardware: Hardware) -> None:
+        self._book = book
+        self._constants = constants
+        self._hardware = hardware
 
-    def anchor(self, operator: Operator, case: Case) -> Anchor | None:
+    def __call__(self, operator: Operator, case: Case) -> Anchor | None:
         """T_baseline of a case, or None when the model does not know the operator, or its trace is not known."""
-        trace = self.book.trace(operator, case)
-        return None if trace is None else modelled_baseline(operator, named_case(operator, case), trace, self.constants, self.hardware)
+        trace = self._book.trace(operator, case)
+        return None if trace is None else modelled_baseline(operator, named_case(operator, case), trace, self._constants, self._hardware)
+
+    @property
+    def version(self) -> str:
+        """How scores name these baselines."""
+        return self._constants.title
+
+    def view(self, operator: Operator, case: Case) -> EagerView | None:
+        """The price of a case, explained; None where there is none."""
+        anchor, trace = self(operator, case), self._book.trace(operator, case)
+        found = quantities(operator, named_case(operator, case), trace, self._hardware) if trace else None
+        if anchor is None or trace is None or found is None:
+            return None
+        return EagerView(
+            anchor=anchor,
+            constants=self._constants,
+            origin=found.origin,
+            refusal=trace.refusal,
+            is_on_data=trace.is_on_data,
+            terms_us=price_us(found, self._constants, self._hardware),
+            launches=trace.count,
+            views=trace.views,
+            golden=tuple(_launch_view(launch) for launch in trace.launches),
+        )
+
+    def close(self) -> None:
+        """End the golden worker, if one was started."""
+        self._book.close()
+
+
+class LaunchView(Frozen):
+    """Launches of a golden that are alike."""
+
+    operation: str
+    """torch's name, such as `aten.mul.Tensor`."""
+    kind: str
+    """What the model takes it for, such as `elementwise`."""
+    count: int
+    result: str
+    """Element type and shape of what it writes."""
+    read_bytes: int
+    write_bytes: int
+    """Both of one of them."""
+
+
+class EagerView(Frozen):
+    """A modelled T_baseline, explained."""
+
+    anchor: Anchor
+    constants: EagerConstants
+    origin: str
+    """What the price was made from: `trace` or `work formula`."""
+    refusal: str
+    """Why there is no trace."""
+    is_on_data: bool
+    terms_us: dict[str, float]
+    """What the price is the sum of."""
+    launches: int
+    views: int
+    golden: tuple[LaunchView, ...]
+    """Alike ones together, in the order of the golden."""
+
+
+def _launch_view(launch: Launch) -> LaunchView:
+    return LaunchView(
+        operation=launch.operation,
+        kind=kind(launch),
+        count=launch.count,
+        result=", ".join(f"{form.dtype} {list(form.shape)}" for form in launch.writes),
+        read_bytes=launch.read_bytes,
+        write_bytes=launch.write_bytes,
+    )
 
 
 def named_case(operator: Operator, case: Case) -> Case:
@@ -85,49 +174,58 @@ def named_case(operator: Operator, case: Case) -> Case:
     return case.model_copy(update={"attributes": all_attributes(operator, case)})
 
 
-def modelled_baselines(book: TraceBook, hardware: Hardware) -> ModelledBaselines | None:
-    """The model for a chip, or None for one without constants."""
-    constants = load_eager_constants(hardware.edition)
-    return None if constants is None else ModelledBaselines(book, constants, hardware)
+def eager_baselines(suite: Suite, hardware: Hardware, cache_dir: str, traces: Traces) -> EagerBaselines | None:
+    """The model for a suite on a chip, or None for a chip without constants. A golden worker starts with the first trace that is not kept."""
+    constants = load_eager_constants(hardware.name)
+    if constants is None:
+        return None
+    store = ValueStore(Path(cache_dir) / FOLDER) if traces.are_kept else None
+    make = _Worker(suite, traces.runner) if traces.may_run else None
+    return EagerBaselines(TraceBook(store, suite.version, make), constants, hardware)
 
 
-@contextmanager
-def open_book(suite: Suite, cache_dir: str) -> Iterator[TraceBook]:
-    """Traces of a suite for a command that shows anchors. A golden worker is started when the first trace is missing, and only for a suite of ours."""
-    cache = Path(cache_dir)
-    workers = _Workers(suite, cache)
-    try:
-        yield TraceBook(ValueStore(cache / FOLDER), suite.version, None if suite.is_foreign else workers.trace)
-    finally:
-        workers.close()
+@dataclass(frozen=True)
+class Traces:
+    """How a command gets traces that it lacks."""
+
+    runner: Runner | None = None
+    """Starts the golden worker; None for a runner of its own."""
+    may_run: bool = True
+    """False: only what an earlier run has kept is known, and nothing runs."""
+    are_kept: bool = True
+    """False for hidden cases, whose sizes never reach the disk."""
 
 
-class _Workers:
-    """A golden service that starts when it is needed."""
+class _Worker:
+    """A golden service of one worker that starts when it is asked."""
 
-    def __init__(self, suite: Suite, cache: Path) -> None:
+    def __init__(self, suite: Suite, runner: Runner | None) -> None:
         self._suite = suite
-        self._cache = cache
+        self._runner = runner
+        self._lock = threading.Lock()
         self._service: GoldenService | None = None
-        self._close: list[Callable[[], None]] = []
+        self._endings = ExitStack()
 
     def trace(self, operator: Operator, case: Case) -> EagerTrace:
-        """The trace of a case. Raises EvaluatorError."""
-        if self._service is None:
-            self._service = self._start()
-        return self._service.trace(operator, case)
+        """The trace of a case, one at a time. Raises EvaluatorError."""
+        with self._lock:
+            if self._service is None:
+                self._service = self._start()
+            return self._service.trace(operator, case)
 
     def close(self) -> None:
-        """End the worker and what started it."""
-        for end in reversed(self._close):
-            end()
+        """End the worker, and the runner if it is our own; a trace in progress fails."""
+        self._endings.close()
 
     def _start(self) -> GoldenService:
-        from piton.evaluate.sandbox import make_runner
+        runner = self._runner
+        if runner is None:
+            from piton.evaluate.sandbox import make_runner
 
-        runner = make_runner()
-        self._close.append(runner.close)
+            runner = make_runner()
+            self._endings.callback(runner.close)
         settings = GoldenSettings(self._suite.version, 0, (self._suite.root,), _DEADLINE_S)
-        service = GoldenService(runner, TensorStore(self._cache / "golden", 0), settings, MemoryGuard(available_bytes()))
-        self._close.append(service.close)
+        scratch = self._endings.enter_context(tempfile.TemporaryDirectory(prefix="piton-"))
+        service = GoldenService(runner, TensorStore(Path(scratch), 0), settings, MemoryGuard(available_bytes()))
+        self._endings.callback(service.close)
         return service

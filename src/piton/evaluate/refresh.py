@@ -32,6 +32,7 @@ from piton.evaluate.baseline_sources import Modelled
 from piton.evaluate.baselines import SimulatedBaselines
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
+from piton.evaluate.eager import EagerBaselines, Traces, eager_baselines
 from piton.evaluate.foreign import open_suite
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import OtherEvaluationError
@@ -68,11 +69,10 @@ def _untold(name: str, became: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Who hears of the refresh, and who answers for operators without a plain kernel."""
+    """Who hears of the refresh."""
 
     told: Told = _untold
     events: Events = ignore
-    modelled: Modelled | None = None
 
 
 @dataclass
@@ -190,11 +190,15 @@ def _simulated(request: RefreshRequest, place: Workplace, suite: Suite, hooks: H
     selection = select(suite, request.evaluation)
     cases = [(member.operator, case) for member in selection.members for case in member.cases if selection.has(case)]
     check_target(place.target)
-    with _kernels(place, suite, request.evaluation) as kernels, KeptTimes(beside(request.out, SUFFIX)) as kept:
-        if kernels is None and hooks.modelled is None:
+    with (
+        _kernels(place, suite, request.evaluation) as kernels,
+        _model(place, suite, request.evaluation) as modelled,
+        KeptTimes(beside(request.out, SUFFIX)) as kept,
+    ):
+        if kernels is None and modelled is None:
             raise UsageError(f"suite {suite.name} has no plain kernels", action="add --submission with the kernels to measure")
         measured = Measured(kernels=("plain kernels of the suite", kernels.submission_digest) if kernels else ("none", ""))
-        way = _CaseRefresh(place.target, kernels, kept, hooks.modelled)
+        way = _CaseRefresh(place.target, kernels, kept, modelled)
         for number, (operator, case) in enumerate(cases, start=1):
             hooks.told(f"{operator.name}/{case.id}", way.run(operator, case, measured), number, len(cases))
     return measured
@@ -210,6 +214,17 @@ def _kernels(place: Workplace, suite: Suite, request: EvaluationRequest) -> Iter
     finally:
         if kernels is not None:
             kernels.close()
+
+
+@contextmanager
+def _model(place: Workplace, suite: Suite, request: EvaluationRequest) -> Iterator[EagerBaselines | None]:
+    """The model, for operators without a plain kernel; None for a chip that it does not know."""
+    model = eager_baselines(suite, place.target.hardware, request.cache_dir, Traces(runner=place.runner, may_run=request.is_trusted or not suite.is_foreign))
+    try:
+        yield model
+    finally:
+        if model is not None:
+            model.close()
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def metrics_markdown(view: MetricsView) -> str:
     for number in range(len(view.methods[0].groups)):
         title, head, rows = _table(view, number)
         lines += [f"## {escape_markdown(title)}", "", *markdown_head([escape_markdown(name) for name in head])]
-        lines += [*(f"| {' | '.join(map(escape_markdown, row))} |" for row in rows), ""]
+        lines += [*(f"| `{name}` | {' | '.join(map(escape_markdown, cells))} |" for name, *cells in rows), ""]
     lines += [*(f"- {escape_markdown(text)}" for text, _ in _notes(view)), ""]
     for method in view.methods:
         lines += [f"## Fair-reporting record of {escape_markdown(method.name)}", "", *fair_markdown(method.fair), ""]

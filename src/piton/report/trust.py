@@ -50,8 +50,14 @@ def _error_text(report: Report) -> str:
     known = [band for band in bands if band]
     if not known:
         return ""
-    low, high, level = min(band.low for band in known), max(band.high for band in known), min(band.confidence for band in known)
-    return f"simulated, model error {_percent(low)} .. {_percent(high)} of {PAGE} ({100 * level:.0f} %)"
+    low, high = min(band.low for band in known), max(band.high for band in known)
+    return f"simulated, model error {_percent(low)} .. {_percent(high)} of {PAGE}{_level(report)}"
+
+
+def _level(report: Report) -> str:
+    """The level of the intervals; "" where there are none."""
+    levels = [case.hap.interval.confidence for case in _timed(report) if case.hap and case.hap.interval]
+    return f" ({100 * min(levels):.0f} %)" if levels else ""
 
 
 def _percent(ratio: float) -> str:
@@ -62,8 +68,7 @@ def _measured_text(report: Report) -> str:
     found = [case.hap.interval for case in _timed(report) if case.hap and case.hap.interval]
     if not found:
         return "measured once: nobody knows how far the times spread"
-    level = 100 * min(item.confidence for item in found)
-    text = f"intervals of medians of samples ({level:.0f} %)"
+    text = f"intervals of medians of samples{_level(report)}"
     has_model = any(item.kind is not IntervalKind.SAMPLES for item in found)
     return "; ".join(part for part in (text, "T_baseline with its own error" if has_model else "", _unknown_text(report)) if part)
 
@@ -76,4 +81,4 @@ def _other_text(report: Report) -> str:
 
 def _unknown_text(report: Report) -> str:
     unknown = sum(case.hap is not None and case.hap.interval is None for case in _timed(report))
-    return f"{unknown} cases are unlike anything measured and count with any HAP from 0 to 1" if unknown and report.total_interval else ""
+    return f"{unknown} cases have an error that nobody knows and count with any HAP from 0 to 1" if unknown and report.total_interval else ""
