@@ -18,9 +18,7 @@ def compare_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON (docs/compare.schema.json).")] = False,
     html: Annotated[str, typer.Option(help="Write a page to this file.")] = "",
     least: Annotated[float, typer.Option(min=0.0, max=1000.0, help="Smallest change of T_cand that counts, in per cent.")] = 0.5,
-    fail_on: Annotated[
-        str, typer.Option(help="never, broken (a case does not pass any more) or regression (or is slower): exit status 1.")
-    ] = "never",
+    fail_on: Annotated[str, typer.Option(help="never, broken (a case does not pass any more) or regression (or is slower): exit status 1.")] = "never",
 ) -> None:
     """Say which cases moved from the first run to the others, by how much, and whether that is more than noise or the model's error."""
     from piton.cli.comparing import CompareOptions, show_comparison
