@@ -1,5 +1,7 @@
 """Where T_baseline comes from: a baseline file before all else, what is stale, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from piton.core.baseline import BaselineSet, BaselineTime, case_identity
@@ -13,7 +15,8 @@ from piton.core.score import ScoreProfile
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.assemble import _used
 from piton.evaluate.baseline_sources import BaselineSources, FiledBaselines, check_set, other_toolchain, quoted_version
-from piton.evaluate.policy import Bounds
+from piton.evaluate.policy import Bounds, EvaluationRequest
+from piton.evaluate.rerun import rerun_script
 from piton.evaluate.timing import AnchorBook
 from piton.targets.null import NullTarget
 
@@ -169,6 +172,12 @@ def test_times_of_another_simulator_are_used_and_told() -> None:
     assert "simulated with engine 1, T_cand with a script" in other_toolchain(other, NullTarget())
     assert other_toolchain(baselines(Provenance.SIMULATED), NullTarget()) == ""
     assert other_toolchain(baselines(Provenance.DEVICE, toolchain="driver 1"), NullTarget()) == ""
+
+
+def test_a_reproducer_of_a_failed_case_takes_the_same_file(tmp_path: Path) -> None:
+    request = EvaluationRequest(submission="a", run_dir="b", cache_dir="c", baseline=str(tmp_path / "set.json"))
+    assert f"--baseline {tmp_path}/set.json" in rerun_script(request, "digest", "grow", "1")
+    assert "--baseline" not in rerun_script(request.model_copy(update={"baseline": ""}), "digest", "grow", "1")
 
 
 def test_a_report_names_the_sets_that_were_used_in_the_order_in_which_they_are_asked() -> None:

@@ -20,6 +20,7 @@ from file_mutations import mutate
 import piton
 from piton.anchors import t_hw
 from piton.catalog import load_metadata, load_suite, read_submission
+from piton.catalog.baseline_file import read_baselines
 from piton.catalog.cases import read_cases
 from piton.catalog.hardware import HARDWARE_DIR, flat_table, load_hardware
 from piton.catalog.proto import read_proto
@@ -29,6 +30,7 @@ from piton.core.errors import PitonError
 from piton.evaluate.telling import telling_cases
 
 SUITE = Path(piton.__file__).parent / "suites" / "piton"
+STORED_BASELINES = Path(__file__).resolve().parents[1] / "data" / "baselines_schema_1.json"
 LONGEST_S = 20
 """No file takes this long to read, however slow the machine is (the slowest here: 0.5 s). A guard against hangs, not a measurement."""
 GROWTH_BYTES = 600 << 20
@@ -140,6 +142,7 @@ KINDS = (
     Kind("submission.toml", (SUBMISSION,), "yaml", "submission/submission.toml", lambda root: read_submission(root / "submission", root / "store").digest()),
     Kind("samples.toml", (SAMPLES,), "yaml", "samples.toml", read_samples),
     Kind("metadata", (METADATA,), "json", "metadata/chip.json", lambda root: load_metadata(root, "chip")),
+    Kind("baselines", (STORED_BASELINES.read_text(),), "json", "set.json", lambda root: read_baselines(root / "set.json").title),
 )
 
 

@@ -55,6 +55,8 @@ def segments(rows: int, count: int, dtype: DType) -> Case:
         (0.5, 3),  # Abs, Sqrt, Add
         (1.5, 3),  # Abs, Sqrt, MulAddDst
         (0.25, 4),  # Abs, Sqrt, Sqrt, Add
+        (0.75, 4),  # Abs, Sqrt, Sqrt, MulAddDst
+        (1.2, 5),
         (1.35, 5),  # Abs, Ln, Muls, Exp, Add
         (-20.0, 5),  # by logarithms: no more than any other order
     ],
@@ -131,6 +133,12 @@ def test_scores_of_neighbouring_positions_are_ignored_together_or_read() -> None
     counted = 200 * (1 - 0.3) - 2 * math.sqrt(200)  # 111.7
     assert moved(work) == (200 * 8 + math.floor(read) * 7 * 4, 4)
     assert work.vector_lanes == {SINGLE: math.floor(counted) * 7 * 4}
+
+
+def test_a_block_of_many_positions_is_hardly_ever_ignored() -> None:
+    work = only(cross_entropy_loss_silicon(loss((1000, 2, 1000)), CHIP))
+    read = 1e6 - 65.61 - 2000  # 8 positions in each block of 32 bytes, all ignored: 1e6 x 0.3^8; 2 sqrt(1e6) by chance
+    assert work.read_bytes == 10**6 * 8 + math.floor(read) * 2 * 4
 
 
 def test_cross_entropy_of_few_positions_may_need_no_scores_at_all() -> None:

@@ -14,6 +14,8 @@ from piton.core.baseline import BASELINE_SCHEMA, BaselineSet
 from piton.core.canonical import plain
 from piton.core.errors import FormatError, UsageError
 
+_LONGEST = 200
+"""Characters of a place inside the file that a message shows: names in it are part of that."""
 _REFRESH = "make it anew with `piton baseline refresh`"
 
 
@@ -41,7 +43,9 @@ def read_baselines(path: str | Path) -> BaselineSet:
     found = reader(content, file)
     if found.content_digest != found.digest():
         where, action = str(file), f"take the file as it was written, or {_REFRESH}"
-        raise FormatError("the baseline file was changed after it was written", expected=found.digest(), found=found.content_digest, where=where, action=action)
+        raise FormatError(
+            "the baseline file was changed after it was written", expected=found.digest(), found=show(found.content_digest), where=where, action=action
+        )
     return found
 
 
@@ -70,7 +74,7 @@ def _read_first(content: Mapping[str, Any], file: Path) -> BaselineSet:
         return BaselineSet.model_validate_json(json.dumps(content))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
+        place = ".".join(str(part) for part in first["loc"])[:_LONGEST]
         where = f"{file}: {place}" if place else str(file)
         raise FormatError("the baseline file does not have the form of its schema", where=where, found=first["msg"], action=_REFRESH) from None
 

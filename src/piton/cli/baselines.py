@@ -127,7 +127,9 @@ def _print_summary(console: Console, found: Refreshed, out: Path) -> None:
         console.print(safe(f"  and {len(baselines.failed) - _SHOWN} more failed; the file lists them", "red"))
     if found.lacking:
         operators = len({name.partition("/")[0] for name in found.lacking})
-        console.print(safe(f"{len(found.lacking)} cases of {operators} operators have no kernel to measure and are not in it"), soft_wrap=True)
+        console.print(
+            safe(f"{len(found.lacking)} cases of {operators} operators are not in it: no kernel to measure, and the model does not know them"), soft_wrap=True
+        )
     console.print(safe(f"written: {out}; use it with piton eval --baseline {out}"), soft_wrap=True)
 
 

@@ -13,6 +13,8 @@ from piton.core.operator import Frozen, Operator
 
 BASELINE_SCHEMA: Literal[1] = 1
 _SHOWN = 12
+_LONGEST = 500
+"""Characters of a name; tables and messages show them."""
 
 
 class BaselineTime(Frozen):
@@ -37,16 +39,16 @@ class BaselineSet(Frozen):
     """ISO 8601 time."""
     piton: str = ""
     """Version of Piton that wrote it."""
-    suite: str
+    suite: str = Field(max_length=_LONGEST)
     suite_version: str
     suite_digest: str
     """Of the suite as it was; what decides whether a time is stale is the identity of its case."""
-    hardware: str
+    hardware: str = Field(max_length=_LONGEST)
     hardware_digest: str
-    target: str
-    toolchain: str
+    target: str = Field(max_length=_LONGEST)
+    toolchain: str = Field(max_length=_LONGEST)
     """What turned sources into times: engine, compiler, driver."""
-    submission: str
+    submission: str = Field(max_length=_LONGEST)
     """Name of the kernels that were timed."""
     submission_digest: str
     cases: tuple[BaselineTime, ...]

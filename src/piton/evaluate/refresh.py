@@ -198,7 +198,7 @@ def _simulated(request: RefreshRequest, place: Workplace, suite: Suite, hooks: H
         if kernels is None and modelled is None:
             raise UsageError(f"suite {suite.name} has no plain kernels", action="add --submission with the kernels to measure")
         measured = Measured(kernels=("plain kernels of the suite", kernels.submission_digest) if kernels else ("none", ""))
-        way = _CaseRefresh(place.target, kernels, kept, modelled)
+        way = CaseRefresh(place.target, kernels, kept, modelled)
         for number, (operator, case) in enumerate(cases, start=1):
             hooks.told(f"{operator.name}/{case.id}", way.run(operator, case, measured), number, len(cases))
     return measured
@@ -228,7 +228,7 @@ def _model(place: Workplace, suite: Suite, request: EvaluationRequest) -> Iterat
 
 
 @dataclass(frozen=True)
-class _CaseRefresh:
+class CaseRefresh:
     """How one case gets its time."""
 
     target: Target
@@ -246,7 +246,7 @@ class _CaseRefresh:
             return f"failed: {error}"
         if time is None:
             measured.lacking.append(name)
-            return "no kernel"
+            return "no kernel, and the model does not know it"
         measured.times.append(BaselineTime(operator=operator.name, case=case.id, identity=case_identity(operator, case), time=time))
         return f"{time.value:.2f} us {time.provenance.value}"
 

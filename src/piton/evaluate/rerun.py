@@ -43,6 +43,7 @@ def _options(request: EvaluationRequest) -> list[str]:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     if request.hidden is not None:
         options += ["--hidden-key-file", os.path.abspath(request.hidden.key_file), "--hidden-count", str(request.hidden.count), "--reveal"]
+    options += ["--baseline", os.path.abspath(request.baseline)] if request.baseline else []  # it decides when device code is cut
     return options + (["--trust"] if request.is_trusted else [])
 
 

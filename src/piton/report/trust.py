@@ -76,9 +76,13 @@ def _measured_text(report: Report) -> str:
 def _other_text(report: Report) -> str:
     """Baselines that are taken as exact, since nobody said how exact they are."""
     exact = sum(case.t_baseline is not None and case.t_baseline.interval is None for case in _timed(report) if case.hap and case.hap.interval)
-    return f"T_baseline of {exact} cases counts as exact" if exact else ""
+    return f"T_baseline of {_cases(exact)} counts as exact" if exact else ""
 
 
 def _unknown_text(report: Report) -> str:
     unknown = sum(case.hap is not None and case.hap.interval is None for case in _timed(report))
-    return f"{unknown} cases have an error that nobody knows and count with any HAP from 0 to 1" if unknown and report.total_interval else ""
+    return f"{_cases(unknown)} of unknown error may have any HAP from 0 to 1" if unknown and report.total_interval else ""
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
