@@ -116,8 +116,11 @@ def _difference_table(difference: BlockDifference) -> Listing:
 
 
 def _difference_row(unit: UnitDifference) -> tuple[str, ...]:
-    ratio = unit.silicon_us / unit.convention_us if unit.convention_us else None
-    return (unit.unit, microseconds(unit.convention_us), microseconds(unit.silicon_us), _factor(ratio), _factor(unit.by_rates), _factor(unit.by_counts))
+    """A unit that only one of the two gives work has no factors: the convention knows no mte1 and no fixp, and so books all writes to mte3."""
+    is_in_both = bool(unit.convention_us and unit.silicon_us)
+    times = [microseconds(time) if time else NONE for time in (unit.convention_us, unit.silicon_us)]
+    factors = (unit.silicon_us / unit.convention_us, unit.by_rates, unit.by_counts) if is_in_both else (None, None, None)
+    return (unit.unit, *times, *map(_factor, factors))
 
 
 def _factor(value: float | None) -> str:

@@ -29,8 +29,8 @@ NEAR = 2.0
 """A baseline below this multiple of T_HW: a score moves by much for little time."""
 CAP_RATIO, CAP_US = 10.0, 10.0
 """Published baselines are at most max(10 T_HW, 10 us), and equal that where none was measured."""
-_BELOW = 0.005
-"""A value is below another when it is so by more than rounding."""
+_BELOW, _ABOVE = 0.005, 0.05
+"""A value is below another when it is so by more than rounding, and above when a kernel could come between them."""
 
 
 class AnchorState(str, Enum):
@@ -54,6 +54,8 @@ class AnchorMark(str, Enum):
     """Two units take the same time within 1 %: the limiting one is a coin toss."""
     T_HW_BELOW_SILICON = "t_hw_below_silicon"
     """Below what the chip's documented peaks allow: no kernel reaches it."""
+    T_HW_ABOVE_SILICON = "t_hw_above_silicon"
+    """Above what the shortest known code needs at the documented peaks: a kernel may be faster, and then the anchor was no bound."""
     BASELINE_CAPPED = "baseline_capped"
     """T_baseline is max(10 T_HW, 10 us): derived from T_HW, or measured and cut off there."""
     BASELINE_NEAR = "baseline_near"
@@ -190,6 +192,8 @@ class _Audit:
                 marks.append((AnchorMark.TIED, f"{first} and {second} take the same time: which one limits is a coin toss"))
         if silicon and t_hw is not None and t_hw < (1 - _BELOW) * silicon.time_us:
             marks.append((AnchorMark.T_HW_BELOW_SILICON, f"T_HW asks {_above(silicon, t_hw)}"))
+        if silicon and t_hw is not None and t_hw > (1 + _ABOVE) * max(silicon.time_us, floor):
+            marks.append((AnchorMark.T_HW_ABOVE_SILICON, f"T_HW is {t_hw / silicon.time_us:.3g} times what the shortest known code needs"))
         return marks
 
 
