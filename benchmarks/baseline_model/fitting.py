@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +55,17 @@ def cost(modelled: Array, measured: Array) -> float:
     return float(np.abs(np.log(modelled / measured)).mean())
 
 
-def leave_one_out(terms: Array, measured: Array, operators: Sequence[str]) -> Array:
+Fit = Callable[[NDArray[np.bool_]], Array]
+"""Constants from the rows that a mask chooses."""
+
+
+def leave_one_out(terms: Array, measured: Array, operators: Sequence[str], fit_rows: Fit | None = None) -> Array:
     """What every row is predicted to take by constants that were fitted without any row of its operator."""
     names, predicted = np.array(operators), np.empty(len(measured))
     for name in sorted(set(operators)):
         left_out = names == name
-        predicted[left_out] = terms[left_out] @ fit(terms[~left_out], measured[~left_out])
+        constants = fit_rows(~left_out) if fit_rows else fit(terms[~left_out], measured[~left_out])
+        predicted[left_out] = terms[left_out] @ constants
     return predicted
 
 

@@ -12,6 +12,7 @@ from fitting import Array
 from rows import Row
 
 _FOLDS = 5
+_SEED, _DRAWS = 0, 2000
 _NEEDED = ("launch", "traffic inside L2", "traffic beyond L2")
 """Terms of every model that the choice of terms may make."""
 _LAUNCH_RATES = (0.4, 0.8, 1.6)
@@ -38,6 +39,16 @@ class Judged:
         """Median of |modelled / measured - 1|."""
         return float(np.median(fitting.errors(self.modelled_us, self.measured_us)))
 
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Where the median error lies in nine of ten draws of as many operators, with repetition: what another set of operators might have given."""
+        names, errors = np.array([row.operator for row in self.rows]), fitting.errors(self.modelled_us, self.measured_us)
+        groups = [errors[names == name] for name in sorted(set(names))]
+        draw = np.random.default_rng(_SEED)
+        medians = [np.median(np.concatenate([groups[place] for place in draw.integers(len(groups), size=len(groups))])) for _ in range(_DRAWS)]
+        low, high = np.quantile(medians, [0.05, 0.95])
+        return float(low), float(high)
+
 
 def measured(rows: Sequence[Row]) -> Array:
     """Measured times."""
@@ -49,6 +60,24 @@ def terms(rows: Sequence[Row]) -> Array:
     return np.array([list(row.terms.values()) for row in rows])
 
 
+def fit_constants(rows: Sequence[Row]) -> Array:
+    """All constants, in the order of the terms.
+
+    Those of traces are fitted to the rows that have one. That of lane instructions is what the same fit gives for it when every row is priced from its work
+    formula: the few rows without a trace could not tell it.
+    """
+    labels = list(rows[0].terms)
+    traced, known = [row for row in rows if row.origin == "trace"], [row for row in rows if row.formula_terms]
+    place = labels.index("instructions")
+    others = [column for column in range(len(labels)) if column != place]
+    constants = np.zeros(len(labels))
+    constants[others] = fitting.fit(terms(traced)[:, others], measured(traced))
+    by_formula = np.array([list(row.formula_terms.values()) for row in known if row.formula_terms])
+    used = [column for column in range(len(labels)) if by_formula[:, column].any()]
+    constants[place] = fitting.fit(by_formula[:, used], measured(known))[used.index(place)]
+    return constants
+
+
 def judge_all(platform: str, rows: Sequence[Row]) -> list[Judged]:
     """The naive rules, the composition of launches, and the model."""
     times, names = measured(rows), [row.operator for row in rows]
@@ -57,9 +86,13 @@ def judge_all(platform: str, rows: Sequence[Row]) -> list[Judged]:
         "k x T_HW": fitting.leave_one_out_ratio(t_hw, times, names),
         "a + b x T_HW": fitting.leave_one_out(np.column_stack([np.ones(len(rows)), t_hw]), times, names),
         "sum over launches": _composition(rows),
-        "the model": fitting.leave_one_out(terms(rows), times, names),
+        "the model": fitting.leave_one_out(terms(rows), times, names, lambda chosen: fit_constants(_chosen(rows, chosen))),
     }
     return [Judged(name, platform, tuple(rows), predicted) for name, predicted in found.items()]
+
+
+def _chosen(rows: Sequence[Row], mask: np.ndarray) -> list[Row]:
+    return [row for row, is_chosen in zip(rows, mask, strict=True) if is_chosen]
 
 
 def _composition(rows: Sequence[Row]) -> Array:
@@ -79,7 +112,11 @@ def _launches_us(row: Row, floor_us: float, rate_tb_s: float) -> float:
 
 
 def judge_nested(platform: str, rows: Sequence[Row]) -> Judged:
-    """The model when even the choice of its terms is made without the operator that is left out: by the errors on the others, in five groups of operators."""
+    """The model when even the choice of its terms is made without the operator that is left out: by the errors on the others, in five groups of operators.
+
+    Only rows with a trace.
+    """
+    rows = [row for row in rows if row.origin == "trace"]
     names = np.array([row.operator for row in rows])
     times, columns, labels = measured(rows), terms(rows), list(rows[0].terms)
     predicted = np.empty(len(rows))
@@ -94,7 +131,7 @@ def _best_terms(columns: Array, times: Array, names: np.ndarray, labels: list[st
     groups = {name: place % _FOLDS for place, name in enumerate(sorted(set(names)))}
     fold = np.array([groups[name] for name in names])
     needed = [labels.index(name) for name in _NEEDED]
-    free = [place for place in range(len(labels)) if place not in needed]
+    free = [place for place, label in enumerate(labels) if label not in (*_NEEDED, "instructions")]
     choices = [sorted([*needed, *extra]) for extra in chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))]
     return min(choices, key=lambda kept: _grouped_cost(columns[:, kept], times, fold))
 

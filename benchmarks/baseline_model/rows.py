@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from piton.anchors.eager import quantities, terms
+from piton.anchors.eager import quantities, quantities_of_work, terms
 from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
 from piton.catalog.published import PublishedCase, read_published
@@ -39,6 +39,8 @@ class Row:
     origin: str
     """What the terms come from: `trace` or `work formula`."""
     terms: dict[str, float]
+    formula_terms: dict[str, float] | None
+    """The same from the work formula, whatever `origin` is; None for an operator without one."""
     launches: tuple[tuple[int, float], ...]
     """Of the trace: how many launches, and the bytes that each of them reads and writes."""
 
@@ -53,12 +55,24 @@ def read_rows(path: Path, cache: Path | None) -> list[Row]:
     for item in published:
         trace = traces[item.operator.name, item.case.id]
         for platform, chip in chips.items():
-            found = quantities(item.operator, filled(item.operator, item.case), trace, chip)
+            case = filled(item.operator, item.case)
+            found, by_formula = quantities(item.operator, case, trace, chip), quantities_of_work(item.operator, case, chip)
             measured, t_hw = (anchor and anchor.value_us for anchor in (item.quoted[platform].t_baseline, item.quoted[platform].t_hw))
             if found is None or measured is None or t_hw is None or is_derived(measured, t_hw):
                 continue
             launches = tuple((launch.count, float(launch.read_bytes + launch.write_bytes)) for launch in trace.launches)
-            row = Row(item.operator.name, item.operator.category, platform, item.case.id, measured, t_hw, found.origin, terms(found, chip), launches)
+            row = Row(
+                operator=item.operator.name,
+                category=item.operator.category,
+                platform=platform,
+                case=item.case.id,
+                measured_us=measured,
+                t_hw_us=t_hw,
+                origin=found.origin,
+                terms=terms(found, chip),
+                formula_terms=terms(by_formula, chip) if by_formula else None,
+                launches=launches,
+            )
             rows.append(row)
     return rows
 

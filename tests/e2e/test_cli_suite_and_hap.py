@@ -80,7 +80,11 @@ def test_anchors_are_explained_with_work_units_and_both_blocks(world: Path) -> N
     assert times["mte2"] == pytest.approx(2 * 1024 * 2048 / 1.6e12 * 1e6)
     assert (chosen["limiting_unit"], chosen["time_us"]) == ("mte2", max(times.values()))
     assert case["t_hw"]["value_us"] == chosen["time_us"] == min(choice["time_us"] for choice in silicon["choices"])
-    assert (case["t_baseline"], case["hap"]) == (None, None), "nothing is simulated to answer a question"
+    assert [anchor["provenance"] for anchor in case["t_baselines"]] == ["modelled"], "nothing is simulated to answer a question"
+    assert case["t_baseline"] == case["modelled"]["anchor"]
+    assert sum(case["modelled"]["terms_us"].values()) == pytest.approx(case["t_baseline"]["value_us"])
+    assert set(case["modelled"]) == keys_documented("hap: modelled")
+    assert set(case["modelled"]["golden"][0]) == keys_documented("hap: modelled: golden")
     assert set(found) == keys_documented("hap")
     assert set(case) == keys_documented("hap: cases")
     assert set(chosen) == keys_documented("hap: choices")

@@ -50,6 +50,7 @@ def test_a_right_submission_passes_everywhere_with_time_anchors_and_hap(world: W
     assert first.hap.ranked == pytest.approx(15 / (5 + 15))
     assert report.total_score == pytest.approx(2 * 100 * (0.2 + 0.3 + 0.5 * 0.75))
     assert report.is_complete
+    assert [item.category for item in report.operators] == ["Elementwise", "Elementwise"]
 
 
 @pytest.mark.parametrize(

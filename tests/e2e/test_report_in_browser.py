@@ -16,6 +16,8 @@ from report_world import failed_case, large_report, launch_of, operator_of, pass
 from piton.core.finding import Finding, FindingKind
 from piton.core.report import Report
 from piton.core.verdict import Cause, Place, outcome
+from piton.report.compare import compare
+from piton.report.compare_page import comparison_html
 from piton.report.html import html_text
 from piton.report.lanes import BlockLanes, Lane, LaneChart, Timelines
 
@@ -236,8 +238,30 @@ def test_a_script_that_got_into_the_page_would_still_not_run(tmp_path: Path) -> 
     assert any("Content Security Policy" in line for line in found.console)
 
 
+COMPARED = """(window, document) => {
+  const root = document.documentElement;
+  const links = [...document.querySelectorAll("svg.plot a")].map((link) => document.getElementById(link.getAttribute("href").slice(1)));
+  document.getElementById("theme").click();
+  const head = document.querySelector("table.sortable th:nth-child(6)");
+  head.click();
+  return { overflow: root.scrollWidth - root.clientWidth, rows: links.map((row) => row && row.cells[0].textContent), sorted: head.getAttribute("aria-sort"),
+    theme: document.getElementById("theme").textContent, headline: document.querySelector(".headline").textContent.trim(), hacked: window.hacked || 0 };
+}"""
+
+
+def test_the_page_of_a_comparison_fits_both_widths_and_its_marks_lead_to_their_rows(tmp_path: Path) -> None:
+    before = typical()
+    slow = passed_case("gelu", "1", 25.0)
+    after = small_report((before.operators[0], operator_of("gelu", slow)), name=PAYLOADS[0])
+    seen = look_at(comparison_html(compare([before, after], [PAYLOADS[1], "after"])), COMPARED, tmp_path)
+    for frame in seen.frames:
+        assert (frame["overflow"], frame["rows"], frame["sorted"], frame["theme"], frame["hacked"]) == (0, ["gelu/1"], "ascending", "Light", 0)
+        assert frame["headline"].startswith("✗ after against")
+    assert seen.console == []
+
+
 def test_a_whole_suite_is_shown_without_overflow_or_error(tmp_path: Path) -> None:
     found = look_at(html_text(large_report()), LOOK, tmp_path)
     assert [(frame["rows"], frame["overflow"]) for frame in found.frames] == [(1060, 0), (1060, 0)]
-    assert all(box["inside"] == box["marks"] > 600 for frame in found.frames for box in frame["boxes"])
+    assert all(box["inside"] == box["marks"] > 200 for frame in found.frames for box in frame["boxes"])
     assert found.console == []

@@ -56,6 +56,15 @@ def test_the_result_digest_is_the_same_with_and_without(runs: Path) -> None:
     assert not (runs / "plain/traces").exists()
 
 
+def test_the_page_draws_the_timeline_of_the_run_and_is_the_same_without_it_but_for_that(runs: Path) -> None:
+    pages = {name: (runs / name / "report.html").read_text() for name in ("plain", "traced")}
+    assert [page.count('<figure class="lanes"') for page in pages.values()] == [0, 1]
+    assert "traces/gelu-5-1.json</code> (complete)" in pages["traced"]
+    done = piton(runs, "report", "traced", "--html", "again.html")
+    assert done.returncode == 0, done.stderr
+    assert (runs / "again.html").read_text() == pages["traced"], "drawn again from the trace that was kept"
+
+
 def test_another_run_writes_the_same_bytes(runs: Path) -> None:
     assert (runs / "traced/traces/gelu-5-1.json").read_bytes() == (runs / "again/traces/gelu-5-1.json").read_bytes()
 

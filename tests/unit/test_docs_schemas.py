@@ -12,7 +12,7 @@ from piton.core.errors import UsageError
 from piton.core.operator import Frozen
 from piton.core.program import ProgramReport
 from piton.core.report import CaseResult, Report
-from piton.report.compare import Comparison
+from piton.report.comparison import Comparison
 from piton.report.schema import document, field_notes, properties_of, records_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -12,12 +12,16 @@ from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.eager import EagerTrace, Launch, TensorForm
 from piton.core.errors import EvaluatorError
+from piton.core.interval import Interval, IntervalKind
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
+from piton.evaluate import golden_service
 from piton.evaluate.baseline_sources import BaselineSources
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, TraceBook
+from piton.evaluate.policy import Bounds
+from piton.evaluate.timing import AnchorBook, CaseAnchors
 
 CHIP = load_hardware("ascend910b2")
 CASE = Case(operator="op", id="1", inputs=(CaseInput(argument="x", shape=(8,), dtype=DType.FLOAT32),))
@@ -148,3 +152,19 @@ def test_closing_the_model_ends_what_makes_its_traces() -> None:
     maker = Maker()
     BaselineSources(modelled=model(TraceBook(None, "1", maker))).close()
     assert maker.is_closed
+
+
+def test_a_call_is_cut_off_by_the_upper_end_of_a_modelled_baseline() -> None:
+    """1.8 GHz: 10 ms are 18e6 cycles, and what it may truly be, up to 20 ms, 36e6; a call may take 100 times as many."""
+    bounds = Bounds(budget_ratio=100.0, budget_floor_cycles=1, budget_ceiling_cycles=10**12)
+    book = AnchorBook(CHIP, ScoreProfile.SIM, {}, BaselineSources(), bounds)
+    rough = Interval(low=5_000.0, high=20_000.0, kind=IntervalKind.MODEL_ERROR, confidence=0.9)
+    for provenance, expected in ((Provenance.MODELLED, 36_000_000), (Provenance.SIMULATED, 18_000_000)):
+        anchor = Anchor(kind=AnchorKind.T_BASELINE, value_us=10_000.0, provenance=provenance, method="test", interval=rough)
+        assert book.budget_cycles(CaseAnchors(None, anchor)) == pytest.approx(100 * expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("text", "problem"), [(b"", "no trace"), (b'{"launches": 5}', "no trace"), (b" " * ((16 << 20) + 1), "too long")])
+def test_what_a_worker_writes_in_place_of_a_trace_is_an_error_of_ours(text: bytes, problem: str) -> None:
+    with pytest.raises(EvaluatorError, match=problem):
+        golden_service._parse_trace(text, "op/1")

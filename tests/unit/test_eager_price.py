@@ -31,6 +31,7 @@ CONSTANTS = EagerConstants(
     streamed=3.0,
     cube=1.5,
     vector=4.0,
+    instruction=1.25,
     copied=0.25,
     cases=10,
     operators=5,
@@ -141,7 +142,8 @@ def test_a_refused_trace_is_priced_from_the_work_formula() -> None:
     assert found is not None
     assert (found.origin, found.tensors, found.moved_bytes) == ("work formula", 2, 0)
     assert terms(found, CHIP)["traffic inside L2"] == pytest.approx(2 * 3.84e6 / 1.92e12 * 1e6)
-    assert terms(found, CHIP)["elementwise"] == pytest.approx(8 * 0.96e6 / 6e12 * 1e6)
+    assert terms(found, CHIP)["elementwise"] == 0
+    assert price_us(found, CONSTANTS, CHIP)["instructions"] == pytest.approx(1.25 * 8 * 0.96e6 / 6e12 * 1e6)
     anchor = modelled_baseline(member.operator, case, EagerTrace(refusal="no data"), CONSTANTS, CHIP)
     assert anchor is not None
     assert "work formula, since no data" in anchor.method

@@ -1,13 +1,19 @@
 """Groups of operators, and shares of what limits their cases."""
 
 import pytest
-from report_world import failed_case, launch_of, operator_of, passed_case, small_report
+from report_world import CHIP, failed_case, large_report, launch_of, operator_of, passed_case, small_report
 
-from piton.core.report import OperatorResult, Report
+from piton.core.interval import Interval, IntervalKind
+from piton.core.method import Method
+from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Cause, outcome
 from piton.report.groups import NO_CATEGORY, NOT_SUBMITTED, by_category, by_level
+from piton.report.hap_plot import hap_figure
 from piton.report.html import html_text
 from piton.report.limits import UNKNOWN, limit_charts, limited_cases, roof_label
+from piton.report.plot import MOST_TAILS, Figure, y_of
+from piton.report.roofline import roofline_figures
+from piton.report.series import Located, series_of
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -113,3 +119,73 @@ def test_each_unit_behind_t_hw_has_its_time_and_the_limiting_one_its_mark() -> N
     assert "<th>cube</th>" not in page
     # four lane-instructions for each of 1009 x 1021 = 1,030,189 elements
     assert "4.12 M lane-instructions float32" in page
+
+
+def with_band(low: float, high: float, case_id: str = "1") -> CaseResult:
+    """A case of 10 us whose true time is expected between two ends."""
+    case = passed_case(case_id=case_id)
+    assert case.time
+    band = Interval(low=low, high=high, kind=IntervalKind.MODEL_ERROR, confidence=0.9)
+    return case.model_copy(update={"time": case.time.model_copy(update={"interval": band})})
+
+
+def test_intervals_stand_beside_the_case_its_operator_its_level_and_the_total() -> None:
+    """T_HW 5, T_baseline 20: between 8 and 12.5 us HAP is between 15 / 22.5 = 0.667 and 15 / 18 = 0.833; the score is 50 + 50 HAP."""
+    page = html_text(small_report((operator_of("exp", with_band(8.0, 12.5)),)))
+    assert '<td class="n meter band" style="--v:0.75;--lo:0.667;--hi:0.833">0.750 <small>[0.67 .. 0.83]</small></td>' in page
+    assert page.count("<small>[83.3 .. 91.7]</small>") == 3, "total, level, operator"
+    assert '<td class="n">[8.00 .. 12.50]</td>' in page
+    assert "[83.3" not in html_text(small_report((operator_of("exp", passed_case()),)))
+
+
+def test_whiskers_of_the_hap_curve_end_where_the_interval_does_and_leave_when_there_are_too_many() -> None:
+    def figure_of(count: int) -> Figure:
+        cases = small_report((operator_of("exp", *(with_band(8.0, 12.5, str(number)) for number in range(count))),)).operators[0].cases
+        located = [Located(case, case.case.id) for case in cases]
+        found = hap_figure(located, series_of(located), "simulated")
+        assert found is not None
+        return found
+
+    few = figure_of(1)
+    assert few.marks[0].whisker == (round(y_of(few.y, 15 / 18), 1), round(y_of(few.y, 15 / 22.5), 1))
+    assert "Whiskers" in few.note
+    many = figure_of(MOST_TAILS + 1)
+    assert {mark.whisker for mark in many.marks} == {None}
+    assert "Whiskers" not in many.note
+
+
+def test_with_many_operators_a_roofline_is_coloured_by_element_type() -> None:
+    report = large_report(15, 3)
+    located = [Located(case, case.case.id) for item in report.operators for case in item.cases]
+    figures = {figure.name: figure for figure in roofline_figures(located, series_of(located), CHIP)}
+    assert [name for _, name in figures["roofline-cube"].series] == ["float16", "float32", "int8"]
+    roofs = [line.label for line in figures["roofline-cube"].lines if line.kind == "roof"]
+    # 24 cores x 4096 multiply-adds x 2 x 1.8 GHz for float16, a quarter of that for float32, twice for int8
+    assert sorted(roofs) == ["float16 354", "float32 88.5", "int8 708"]
+    few = [item for item in located if item.case.operator in ("operator_number_2", "operator_number_8")]
+    assert [name for _, name in roofline_figures(few, series_of(few), CHIP)[0].series] == ["operator_number_2", "operator_number_8"]
+
+
+def test_the_fair_reporting_record_the_method_and_the_baseline_are_in_the_page() -> None:
+    report = small_report((operator_of("exp", passed_case()),)).model_copy(
+        update={"method": Method(name="mine", models=("m1",)), "baselines": ("set 2026-11-30.1",)}
+    )
+    page = html_text(report)
+    for text in (
+        "of 11 items reported",
+        '<td>number of samples</td><td class="missing">missing</td>',
+        "<dt>models</dt><dd>m1</dd>",
+        "<dd>set 2026-11-30.1</dd>",
+    ):
+        assert text in page
+    assert page.count("T_baseline: set 2026-11-30.1") == 1
+
+
+def test_a_report_from_before_categories_were_kept_has_its_old_digest() -> None:
+    def kept(category: str) -> object:
+        report = small_report((placed(operator_of("exp", passed_case()), 1, category),))
+        operators = report.canonical_result()["operators"]
+        assert isinstance(operators, (list, tuple))
+        return operators[0].get("category", "left out")
+
+    assert (kept(""), kept("Elementwise")) == ("left out", "Elementwise")

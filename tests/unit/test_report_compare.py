@@ -11,10 +11,11 @@ from piton.core.interval import Interval, IntervalKind
 from piton.core.measurement import Measurement, Provenance
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Cause, outcome
-from piton.report.compare import Comparison, Pair, compare
+from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
 from piton.report.compare_page import comparison_html
 from piton.report.compare_text import difference_texts, headline, score_table, sections, speedup_text
+from piton.report.comparison import Comparison, Pair
 from piton.report.moves import CERTAINTY_TEXTS, Certainty, Move, MoveKind, Thresholds, move
 from piton.report.schema import compare_schema_text, properties_of
 from piton.report.speedup_plot import speedup_figure

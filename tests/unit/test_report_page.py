@@ -308,7 +308,9 @@ def test_texts_have_a_contrast_of_4_5_and_marks_of_3_in_both_schemes(sheet: str)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", (STYLES / sheet).read_text()))
     texts = ("ink", "dim", "link", "good", "bad", "warn", "none")
     assert [name for name in texts for ground in ("card", "soft", "page") if contrast(colours[name], colours[ground]) < 4.5] == []
-    marks = (*(f"s{number}" for number in range(8)), "busy", "roof")
+    series = [f"s{number}" for number in range(8)]
+    assert [name for name in series if contrast(colours[name], colours["card"]) < 4.5] == [], "names stand on bars in the colour of the card"
+    marks = (*series, "busy", "stall", "loss", "roof")
     assert [name for name in marks if contrast(colours[name], colours["card"]) < 3.0] == []
 
 

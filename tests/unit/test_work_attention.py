@@ -180,6 +180,8 @@ def test_latent_projections_multiply_four_matrices() -> None:
     assert moved(work) == ((2 * 32 + weights + 16 + 24 + 2 * (2 * 4)) * 2, written * 2)
     assert work.cube_flops == {BRAIN: 2 * 2 * weights}
     assert work.vector_lanes == {HALF: 3 * (2 * (16 + 24)) + 2 * (2 * (3 * 4 + 4))}
+    assert work.path is not None
+    assert work.path.mte3_bytes == 2 * (2 * 16)  # normalised latent queries, as half
     assert mla_prolog_convention(prolog(), "910b2").cube_flops == work.cube_flops
     assert mla_prolog_convention(prolog(), "910b2").write_bytes == work.write_bytes
 

@@ -126,6 +126,7 @@ def test_batches_of_matrices_are_products_of_their_own() -> None:
     assert work.cube_flops == {E4M3: 2 * 2 * 3 * 32 * 5}
     assert work.path is not None
     assert work.path.cube_flops == {E4M3: 32 * 2 * 16 * 16 * 32}  # two of 32 cores have one fractal each
+    assert work.path.l2_read_bytes == 16 * (2 * (3 * 32 + 32 * 5))
 
 
 def mx_product(left: DType, right: DType) -> Case:

@@ -13,7 +13,6 @@ from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
-from piton.core.hardware import Figure, Hardware, Peaks
 from piton.core.operator import AttrValue, Operator
 from piton.evaluate.arguments import all_attributes
 
@@ -21,28 +20,7 @@ PUBLISHED = Path(__file__).parent.parent / "data" / "published_anchors_vector_op
 SUITE = load_suite()
 
 
-def figure(value: float) -> Figure:
-    return Figure(value=value, source="implied by the published anchors")
-
-
-def peaks_of_the_950pr() -> Peaks:
-    """What the published anchors imply: 1.6 TB/s, 5.2 TB/s into 128 MB of L2, 27 T float32 lane instructions."""
-    lanes = {"float32": 27e12, "int32": 27e12, "int64": 13.5e12, **dict.fromkeys(("float16", "bfloat16", "int16", "int8", "uint8"), 54e12)}
-    return Peaks(
-        hbm_read_bytes_per_s=figure(1.6e12),
-        hbm_write_bytes_per_s=figure(1.6e12),
-        l2_write_bytes_per_s=figure(5.2e12),
-        l2_bytes=figure(128e6),
-        cube_flops={},
-        vector_lanes_per_s={name: figure(value) for name, value in lanes.items()},
-        floor_us=figure(1.0),
-    )
-
-
-HARDWARE: dict[str, Hardware] = {
-    "910b2": load_hardware("ascend910b2"),
-    "950pr": load_hardware("ascend910b2").model_copy(update={"edition": "950pr", "convention": peaks_of_the_950pr()}),
-}
+HARDWARE = {edition: load_hardware(f"ascend{edition}") for edition in ("910b2", "950pr")}
 
 
 def published_rows() -> list[dict[str, str]]:

@@ -62,6 +62,14 @@ def test_a_state_to_begin_with_is_read_and_multiplied_in_the_first_step_too() ->
     assert given.cube_flops[HALF] - without.cube_flops[HALF] == 2 * 3 * 48 * 16
 
 
+def test_a_step_loads_the_state_into_l0a_and_takes_the_gates_out_of_the_accumulators() -> None:
+    """The one step more: 3 rows, padded to 16 of 32 B, and 3 x 48 results."""
+    without, given = (gru_silicon(case, CHIP)[0].path for case in (gru(), gru(tensor("h0", (1, 3, 16), HALF))))
+    assert without is not None
+    assert given is not None
+    assert (given.l0a_bytes - without.l0a_bytes, given.l0c_elements - without.l0c_elements) == (16 * 32, 3 * 48)
+
+
 def test_batch_first_changes_nothing() -> None:
     assert gru_silicon(gru(is_batch_first=True, steps=5), CHIP) == gru_silicon(gru(steps=5), CHIP)
 
@@ -79,8 +87,8 @@ def test_twice_the_steps_are_twice_the_instructions() -> None:
     assert gru_silicon(gru(steps=4), CHIP)[0].vector_lanes[HALF] == 2 * gru_silicon(gru(steps=2), CHIP)[0].vector_lanes[HALF]
 
 
-def test_bfloat16_is_computed_in_float32_where_the_chip_does_not_compute_in_it() -> None:
-    assert [dict(work.vector_lanes) for work in gru_silicon(gru(dtype=BRAIN), CHIP)] == [{SINGLE: 13 * 96}]
+def test_bfloat16_is_computed_in_float32_or_half_where_the_chip_does_not_compute_in_it() -> None:
+    assert [dict(work.vector_lanes) for work in gru_silicon(gru(dtype=BRAIN), CHIP)] == [{SINGLE: 13 * 96}, {HALF: 13 * 96, SINGLE: 0}]
     assert [dict(work.vector_lanes) for work in gru_silicon(gru(dtype=BRAIN), NEWER)] == [{BRAIN: 13 * 96}, {SINGLE: 13 * 96}]
 
 

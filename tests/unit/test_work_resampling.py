@@ -15,7 +15,7 @@ from piton.core.case import Case
 from piton.core.dtype import DType
 
 F16, F32, BF16 = DType.FLOAT16, DType.FLOAT32, DType.BFLOAT16
-CUBE = "products with share matrices"
+CUBE = {BF16: "products with share matrices", F32: "float32 products with share matrices"}
 
 
 def resize_case(dtype: DType, old: tuple[int, int], new: tuple[int, int] | None, *, factors: tuple[float, float] | None = None, aligned: bool = False) -> Case:
@@ -30,14 +30,21 @@ def test_halving_an_image_adds_neighbours_first_in_rows_and_then_in_columns() ->
     assert work.write_bytes == 2 * 4 * 4
     instructions = 2 * (2 * 4 + 2 * 2)  # two rows of four, then two rows of two, in each plane
     assert work.vector_lanes == {F32: instructions}
-    assert works[CUBE].cube_flops == {F32: instructions * 2 * 8}  # a contraction of 32 bytes is 8 long
-    assert not works[CUBE].vector_lanes
+    assert works[CUBE[F32]].cube_flops == {F32: instructions * 2 * 8}  # a contraction of 32 bytes is 8 long
+    assert works["HF32 products with share matrices"].cube_flops == {DType.HIFLOAT32: instructions * 2 * 8}
+    assert not works[CUBE[F32]].vector_lanes
 
 
 def test_results_that_fall_on_pixels_are_copies_and_leave_the_other_pixels_unread() -> None:
     work = by_choice(resize_bilinear_silicon(resize_case(F32, (9, 9), (3, 3)), A2))["float32 arithmetic"]
     assert work.read_bytes == 2 * 9 * 4  # positions 1, 4, 7 in rows and columns: 9 of 81 pixels a plane
     assert work.vector_lanes == {F32: 0}
+
+
+def test_rows_are_read_in_blocks_of_memory() -> None:
+    work = by_choice(resize_bilinear_silicon(resize_case(F32, (9, 90), (3, 10)), A2))["float32 arithmetic"]
+    # Columns 4, 13 ... 85 of rows 1, 4 and 7: each lies in a block of 8 of its own, wherever a row begins; the tenth block may be its neighbour's too.
+    assert work.read_bytes == 2 * 3 * (10 - 1) * 32
 
 
 def test_align_corners_puts_corners_on_corners() -> None:
@@ -53,6 +60,13 @@ def test_a_scale_factor_of_two_interpolates_between_the_edges_only() -> None:
     assert work.vector_lanes == {F32: 2 * (2 * 2 + 4 * 2)}
 
 
+def test_rows_and_columns_have_scale_factors_of_their_own() -> None:
+    work = by_choice(resize_bilinear_silicon(resize_case(F32, (2, 4), None, factors=(3.0, 0.5)), A2))["float32 arithmetic"]
+    assert work.write_bytes == 2 * (6 * 2) * 4
+    # Rows at 0, 0, 1/3, 2/3, 1, 1: two between. Columns at 0.5 and 2.5: both. Rows first: 2 x 4 + 6 x 2 = 20; columns first: 2 x 2 + 2 x 2 = 8.
+    assert work.vector_lanes == {F32: 2 * 8}
+
+
 def test_sixteen_bit_images_are_converted_where_the_chip_has_no_arithmetic_for_them() -> None:
     case = resize_case(BF16, (4, 4), (2, 2))
     instructions, conversions = 2 * 12, 2 * (16 + 4)  # both planes: 16 pixels in, 4 out
@@ -60,7 +74,7 @@ def test_sixteen_bit_images_are_converted_where_the_chip_has_no_arithmetic_for_t
     assert older["float32 arithmetic"].vector_lanes == {F32: instructions + conversions}
     assert "bfloat16 arithmetic" not in older
     assert later["bfloat16 arithmetic"].vector_lanes == {BF16: instructions}
-    assert older[CUBE].cube_flops == {BF16: instructions * 2 * 16}
+    assert older[CUBE[BF16]].cube_flops == {BF16: instructions * 2 * 16}
 
 
 def test_the_editions_of_the_convention_of_resizing_differ_in_lanes_and_pixels() -> None:

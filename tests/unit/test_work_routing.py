@@ -115,6 +115,13 @@ def test_only_choices_that_surely_find_a_place_are_read_with_padding(mode: int) 
     assert work.read_bytes == 2 * 4 * 4 + 6 * 4 + 2 * 4  # two rows of four (the least that blocks of two hold), all indices, two scales
 
 
+def test_many_choices_fill_the_blocks_up_to_chance() -> None:
+    tensors: list[Tensor] = [("expanded_permuted_rows", F32, (10, 100, 4)), ("expanded_src_to_dst_row", I32, (10_000,))]
+    (work,) = moe_finalize_routing_silicon(case_of("moe_finalize_routing", tensors, drop_pad_mode=1), A2)
+    # Of 1000 places, 10000 choices (or a mark in their place) miss 1000 (1000 / 1001)^10000 = 0.05; chance takes at most 4 sqrt(10000) = 400 off.
+    assert work.read_bytes == 599 * 4 * 4 + 10_000 * 4
+
+
 def test_a_bias_takes_the_numbers_of_experts_and_no_row_for_sure() -> None:
     experts: Tensor = ("expert_for_source_row", I32, (6, 1))
     plain, numbered, biased = (moe_finalize_routing_silicon(finalize_case(F32, extra), A2)[0] for extra in ([], [experts], [("bias", F32, (8, 4)), experts]))

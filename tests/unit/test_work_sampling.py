@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from vector_work_cases import A2, by_choice, case_of
 
 from piton.anchors.sampling import grid_sampler_3d_convention, grid_sampler_3d_silicon, roi_align_convention, roi_align_silicon
-from piton.core.case import Case
+from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 
 F16, F32 = DType.FLOAT16, DType.FLOAT32
@@ -41,6 +43,64 @@ def test_nearest_samples_are_copied() -> None:
     assert works["float32 arithmetic"].vector_lanes == {F32: 6 * 3 * 2}  # per point and axis: scale, round
 
 
+def line_case(low: float, high: float, *, mode: str = "nearest", length: int = 400, points: int = 40_000) -> Case:
+    """Two channels of one row of voxels, and points whose coordinates are drawn from this range."""
+    case = case_of("grid_sampler_3d", [("x", F32, (1, 2, 1, 1, length))], interpolation_mode=mode, padding_mode="zeros", align_corners=False)
+    grid = CaseInput(argument="grid", dtype=F32, shape=(1, 1, 1, points, 3), low=low, high=high)
+    return case.model_copy(update={"inputs": (*case.inputs, grid)})
+
+
+def volume_bytes(case: Case) -> int:
+    """Bytes that are read of x."""
+    return grid_sampler_3d_silicon(case, A2)[0].read_bytes - case.inputs[1].nbytes
+
+
+def test_so_many_points_reach_every_voxel() -> None:
+    # A voxel's chance is (15/16)^3 / 400 for each of 40000 points: exp(-82) to be missed.
+    assert volume_bytes(line_case(-1, 1)) == 2 * 400 * 4
+
+
+def test_corners_that_are_centres_spread_points_over_one_voxel_less() -> None:
+    case = line_case(-0.5, 0.5, length=401)
+    aligned = case.model_copy(update={"attributes": {**case.attributes, "align_corners": True}})
+    assert volume_bytes(aligned) == 2 * 201 * 4  # from 100 to 300, the outer ones for half a voxel
+
+
+def test_float16_points_lie_on_coordinates_of_their_own() -> None:
+    # 1/1024 apart below 2, which is 40000 / 2 / 1024 = 20 voxels: most voxels can't be reached, and none is certain.
+    case = line_case(-1, 1, length=40_000)
+    half = case.model_copy(update={"inputs": tuple(item.model_copy(update={"dtype": F16}) for item in case.inputs)})
+    assert volume_bytes(half) == 0
+
+
+def test_points_from_the_middle_half_reach_that_half() -> None:
+    assert volume_bytes(line_case(-0.5, 0.5)) == 2 * 200 * 4  # from 99.5 to 299.5: voxels 100 to 299
+
+
+def test_trilinear_points_reach_one_voxel_further() -> None:
+    # Voxels 99 to 300 are less than 1 away from these points; half a voxel's chance in 200 for each of the outer ones is plenty.
+    assert volume_bytes(line_case(-0.5, 0.5, mode="bilinear")) == 2 * 202 * 4
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_points_that_all_lie_on_one_voxel_read_its_block(mode: str) -> None:
+    assert volume_bytes(line_case(0, 0, mode=mode, length=399)) == 2 * 32  # (0 + 1) / 2 * 399 - 1 / 2 = 199: 4 bytes of 32 in each channel
+
+
+def test_points_outside_and_points_of_no_range_read_nothing_for_sure() -> None:
+    assert volume_bytes(line_case(2, 3)) == 0
+    assert volume_bytes(line_case(-math.inf, math.inf)) == 0
+
+
+def test_a_touched_block_of_memory_is_read_whole() -> None:
+    case = line_case(-1, 1, length=80_000, points=40_000)
+    # A block of 8 has the chance (15/16)^2 (7 + 15/16) / 80000. Of the 10000 - 1 that surely lie whole in the row, 40000 points miss 3.05 %, or 305;
+    # t^2 / (2 (305 + t / 3)) = 32 adds t = 32/3 + sqrt((32/3)^2 + 64 x 305) = 151.
+    missed = 9999 * math.exp(-40_000 * (15 / 16) ** 2 * (7 + 15 / 16) / 80_000)
+    certain = 9999 - missed - (32 / 3 + math.sqrt((32 / 3) ** 2 + 64 * missed))
+    assert volume_bytes(case) == pytest.approx(2 * certain * 32, rel=1e-3)
+
+
 def test_twice_the_batch_is_twice_the_bytes_of_grid_sampling() -> None:
     one, two = (grid_sampler_3d_silicon(grid_case(F16, batch=batch), A2)[0] for batch in (1, 2))
     assert (two.read_bytes, two.write_bytes) == (2 * one.read_bytes, 2 * one.write_bytes)
@@ -51,6 +111,14 @@ def test_the_950pr_convention_reads_no_more_voxels_than_the_samples_have_taps() 
     grid = 6 * 3 * 4
     assert grid_sampler_3d_convention(case, "910b2").read_bytes == 2 * 1000 * 4 + grid
     assert grid_sampler_3d_convention(case, "950pr").read_bytes == 12 * 8 * 4 + grid
+
+
+@pytest.mark.parametrize(("mode", "count"), [("bilinear", 12 * 23 + 6 * 37), ("nearest", 12 * 1 + 6 * 20)])
+def test_the_convention_of_grid_sampling_counts_by_sample_and_by_point(mode: str, count: int) -> None:
+    for edition in ("910b2", "950pr"):
+        assert grid_sampler_3d_convention(grid_case(F16, mode=mode), edition).vector_lanes == {F16: count}
+    nearest = grid_sampler_3d_convention(grid_case(F32, mode="nearest", volume=(10, 10, 10)), "950pr")
+    assert nearest.read_bytes == 12 * 4 + 6 * 3 * 4  # one voxel a sample
 
 
 def test_reflection_costs_the_convention_six_more_per_point() -> None:

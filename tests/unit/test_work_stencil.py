@@ -10,7 +10,8 @@ from piton.core.case import Case
 from piton.core.dtype import DType
 
 F16, F32, BF16 = DType.FLOAT16, DType.FLOAT32, DType.BFLOAT16
-CUBE = "products with banded matrices"
+CUBE = {F16: "products with banded matrices", F32: "float32 products with banded matrices"}
+HF32 = DType.HIFLOAT32
 
 
 def dilation_case(size: tuple[int, int], taps: tuple[int, int], *, stride: int = 1, mode: str = "SAME", ceil: bool = False, images: int = 1) -> Case:
@@ -89,12 +90,13 @@ def test_depthwise_convolution_multiplies_and_adds_once_per_tap_on_the_image() -
     assert work.read_bytes == 2 * 9 * 4 + 2 * 9 * 4 + 2 * 4  # x, weight, bias
     assert work.write_bytes == 2 * 9 * 4
     assert work.vector_lanes == {F32: 2 * 7 * 7}  # along an axis the three places see 2 + 3 + 2 taps
-    assert works[CUBE].cube_flops == {F32: 2 * (2 * 9) * 8}  # 18 results, a contraction of at least 8 float32
+    assert works[CUBE[F32]].cube_flops == {F32: 2 * (2 * 9) * 8}  # 18 results, a contraction of at least 8 float32
+    assert works["HF32 products with banded matrices"].cube_flops == {HF32: 2 * (2 * 9) * 8}
 
 
 def test_the_contraction_on_the_cube_is_as_long_as_the_taps_of_a_result() -> None:
     works = by_choice(depthwise_conv_2d_silicon(depthwise_case(F16, (9, 9), 5, 0), A2))
-    assert works[CUBE].cube_flops == {F16: 2 * (2 * 25) * 25}  # 5 x 5 results of 25 taps in two channels
+    assert works[CUBE[F16]].cube_flops == {F16: 2 * (2 * 25) * 25}  # 5 x 5 results of 25 taps in two channels
     assert works["half arithmetic"].vector_lanes == {F16: 2 * 25 * 25}
 
 

@@ -10,8 +10,8 @@ from piton.core.operator import AttrValue
 
 A2 = load_hardware("ascend910b2")
 """dav-2201: the vector unit converts bfloat16 and doesn't calculate in it."""
-A5 = A2.model_copy(update={"name": "later", "arch": "dav-3510", "edition": "950pr"})
-"""A later architecture, with the same rates: only what its instructions can do matters here."""
+A5 = load_hardware("ascend950pr")
+"""dav-3510: it calculates in bfloat16 too, and subtracts and exponentiates in one."""
 
 Tensor = tuple[str, DType, tuple[int, ...]]
 

@@ -12,8 +12,8 @@ the golden has, and so the price of a trace is that of a fused kernel, plus what
 Rates are those of the convention block; the slowness factors are fitted, and so contain what the vendor's operators leave of the peaks. Terms add up: hardly
 an operator overlaps all of them.
 
-A golden without a trace (see numerics.eager_trace) is priced from its work formula instead: its bytes, products and lane instructions stand for those of the
-trace, and nothing is moved. An operator that has neither gets no price.
+A golden without a trace (see numerics.eager_trace) is priced from its work formula instead: its bytes and products stand for those of the trace, its lane
+instructions, at a slowness of their own, for the elementwise steps, and nothing is moved. An operator that has neither gets no price.
 """
 
 from __future__ import annotations
@@ -77,8 +77,10 @@ class Quantities:
     """Of all inputs and outputs, each once."""
     cube_us: float
     """What the products take at the cube's rate."""
-    vector_us: float
-    """What the elementwise steps take at one lane instruction per element."""
+    steps_us: float
+    """What the elementwise steps of a trace take at one lane instruction per element."""
+    instructions_us: float
+    """What the lane instructions of a work formula take."""
     moved_bytes: float
     """Read and written by operators that only move data."""
 
@@ -104,8 +106,7 @@ def quantities(operator: Operator, case: Case, trace: EagerTrace, hardware: Hard
     """What the price of a case is made of, or None when there is neither a trace nor a work formula. `case` names every attribute."""
     if not trace.refusal:
         return _of_trace(case, trace, hardware.convention)
-    found = candidates(operator, case, hardware, "convention")
-    return _of_work(operator, case, found[0].work, hardware.convention) if found else None
+    return quantities_of_work(operator, case, hardware)
 
 
 def _of_trace(case: Case, trace: EagerTrace, peaks: Peaks) -> Quantities:
@@ -116,9 +117,16 @@ def _of_trace(case: Case, trace: EagerTrace, peaks: Peaks) -> Quantities:
         tensors=len(case.inputs) + len(trace.outputs),
         traffic_bytes=sum(item.nbytes for item in case.inputs) + sum(item.nbytes for item in trace.outputs),
         cube_us=US * operations / _cube_rate(case, peaks),
-        vector_us=US * steps / peaks.vector_lanes_per_s[DType.FLOAT32.value].value,
+        steps_us=US * steps / peaks.vector_lanes_per_s[DType.FLOAT32.value].value,
+        instructions_us=0.0,
         moved_bytes=sum(item.count * (item.read_bytes + item.write_bytes) for item in trace.launches if kind(item) == "move"),
     )
+
+
+def quantities_of_work(operator: Operator, case: Case, hardware: Hardware) -> Quantities | None:
+    """The same from the work formula, or None when there is none."""
+    found = candidates(operator, case, hardware, "convention")
+    return _of_work(operator, case, found[0].work, hardware.convention) if found else None
 
 
 def _of_work(operator: Operator, case: Case, work: Work, peaks: Peaks) -> Quantities:
@@ -128,7 +136,8 @@ def _of_work(operator: Operator, case: Case, work: Work, peaks: Peaks) -> Quanti
         tensors=len(case.inputs) + len(operator.outputs),
         traffic_bytes=work.read_bytes + work.write_bytes,
         cube_us=times["cube"],
-        vector_us=times["vector"],
+        steps_us=0.0,
+        instructions_us=times["vector"],
         moved_bytes=0.0,
     )
 
@@ -180,7 +189,8 @@ def terms(found: Quantities, hardware: Hardware) -> dict[str, float]:
         "traffic inside L2": US * inside / rate,
         "traffic beyond L2": US * (found.traffic_bytes - inside) / rate,
         "products": found.cube_us,
-        "elementwise": found.vector_us,
+        "elementwise": found.steps_us,
+        "instructions": found.instructions_us,
         "moves": US * found.moved_bytes / rate,
     }
 
@@ -192,6 +202,7 @@ _FACTORS = {
     "traffic beyond L2": "streamed",
     "products": "cube",
     "elementwise": "vector",
+    "instructions": "instruction",
     "moves": "copied",
 }
 """Constant of every term."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from piton.anchors.arithmetic import Arithmetic, arithmetics, cube_depth
+from piton.anchors.cube_work import multiplied_as
 from piton.anchors.formula import Formula
 from piton.anchors.operands import flag, operand, whole_numbers
+from piton.anchors.slices import BLOCK_BYTES
 from piton.anchors.work import Work
 from piton.core.case import Case
 from piton.core.dtype import DType
@@ -37,19 +39,25 @@ def resize_bilinear_convention(case: Case, edition: Edition) -> Work:
 def resize_bilinear_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     """Rows and columns of x that have a weight are read, y is written; one instruction per axis for a result between two pixels, or products on the cube.
 
+    Memory hands over blocks of 32 bytes: of a row, those that have a column with a weight, wherever it begins.
     One instruction is what halves take (an addition, the factor going into the last pass) and what a running sum takes when x grows; other shares need two.
-    What falls on a pixel is copied. Products with the matrices of shares run on the cube: a result takes a contraction of at least 32 bytes per axis.
+    What falls on a pixel is copied. Products with the matrices of shares run on the cube: a result takes a contraction of at least 32 bytes per axis; what
+    goes through the buffers of the cube is left out.
     """
     x, (rows, columns) = operand(case, "x"), _axes(case)
     planes = math.prod(x.shape[:2])
-    read, write = x.dtype.bytes_of(planes * rows.read * columns.read), x.dtype.bytes_of(planes * rows.new * columns.new)
+    read, write = planes * rows.read * _row_bytes(columns, x.dtype), x.dtype.bytes_of(planes * rows.new * columns.new)
     by_rows = rows.between * columns.read + rows.new * columns.between
     by_columns = rows.read * columns.between + rows.between * columns.new
     instructions = planes * min(by_rows, by_columns)
     conversions = planes * (rows.read * columns.read + rows.new * columns.new) if instructions else 0
     on_vector = tuple(Work(way.name, read, write, vector_lanes=way.lanes_for(instructions, conversions)) for way in arithmetics(x.dtype, chip))
-    on_cube = Work("products with share matrices", read, write, cube_flops={x.dtype: float(instructions * 2 * cube_depth(x.dtype))})
-    return (*on_vector, on_cube)
+    flops = float(instructions * 2 * cube_depth(x.dtype))
+    return (*on_vector, *(Work(_on_cube(name), read, write, cube_flops={as_type: flops}) for name, as_type in multiplied_as(x.dtype, chip)))
+
+
+def _on_cube(multiplied: str) -> str:
+    return f"{multiplied or 'products'} with share matrices"
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,20 @@ class _Axis:
     """Results along the axis."""
     between: int
     """Those that lie between two pixels; the others are copies of one."""
-    read: int
+    seen: frozenset[int]
     """Pixels that some result gives a weight."""
+
+    @property
+    def read(self) -> int:
+        """How many these are."""
+        return len(self.seen)
+
+
+def _row_bytes(columns: _Axis, dtype: DType) -> int:
+    """Bytes of a row that memory hands over at least: its pixels, or the blocks that have them, of which a neighbouring row may need one too."""
+    length = BLOCK_BYTES * 8 // dtype.bits
+    blocks = min(len({(start + place) // length for place in columns.seen}) for start in range(length))
+    return max(dtype.bytes_of(columns.read), BLOCK_BYTES * (blocks - 1))
 
 
 def _resized(case: Case) -> tuple[int, int]:
@@ -96,7 +116,7 @@ def _axis(old: int, positions: Sequence[float]) -> _Axis:
     """The upper neighbour has a weight only where a result lies between two pixels, and the last pixel has none."""
     between = [position for position in positions if position != int(position) and position < old - 1]
     seen = {min(int(position), old - 1) for position in positions} | {int(position) + 1 for position in between}
-    return _Axis(len(positions), len(between), len(seen))
+    return _Axis(len(positions), len(between), frozenset(seen))
 
 
 def adaptive_avg_pool_3d_convention(case: Case, edition: Edition) -> Work:

@@ -75,11 +75,13 @@ def moe_finalize_routing_convention(case: Case, _edition: Edition) -> Work:
 
 
 def moe_finalize_routing_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
-    """Rows that a choice names, indices, scales and skips are read; a multiply-add per element of such a row (without scales an addition), one addition a skip.
+    """Rows that a choice names, indices, scales and skips are read; a multiply-add per element of such a row (without scales an addition), one addition a
+    skip.
 
     The first summand needs no instruction where it has no weight. Without padding every choice has a row of its own; with padding, blocks of C rows that are
-    not full drop nothing, and so at least min(N K, C) choices are kept. Rows of the bias are only needed for experts that exist: the experts' numbers are
-    read, but none of these rows is certain, and so neither they nor their additions are counted.
+    not full drop nothing, and so at least min(N K, C) choices are kept, and more where they are spread evenly over all places, up to chance. Rows of the bias
+    are only needed for experts that exist: the experts' numbers are read, but none of these rows is certain, and so neither they nor their additions are
+    counted.
     """
     rows, kept = operand(case, "expanded_permuted_rows"), _kept(case)
     width, dtype = rows.shape[-1], rows.dtype
@@ -109,9 +111,18 @@ def _skips(case: Case) -> int:
 
 
 def _kept(case: Case) -> int:
-    """Choices that surely have a row."""
+    """Choices that surely have a row.
+
+    With padding, choices that each go to one of all places by chance reach fewer than choices that a block takes until it is full. A token changes their
+    number by its K choices at most: less than the mean by 4 K sqrt(N) is never (McDiarmid's inequality, below 1e-14).
+    """
     every = operand(case, "expanded_src_to_dst_row").elements
-    return min(every, operand(case, "expanded_permuted_rows").shape[1]) if int(number(case, "drop_pad_mode")) in _PADDED_MODES else every
+    if int(number(case, "drop_pad_mode")) not in _PADDED_MODES:
+        return every
+    experts, capacity = operand(case, "expanded_permuted_rows").shape[:2]
+    places = experts * capacity
+    reached = places * -math.expm1(every * math.log1p(-1 / (places + 1)))
+    return max(min(every, capacity), math.floor(reached - 4 * _choices(case) * math.sqrt(_tokens(case))))
 
 
 FORMULAS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piton.anchors.arithmetic import Arithmetic, arithmetics, cube_depth
+from piton.anchors.cube_work import multiplied_as
 from piton.anchors.formula import Formula
 from piton.anchors.operands import flag, input_bytes, operand, text, whole_numbers
 from piton.anchors.work import Work
@@ -137,12 +138,17 @@ def depthwise_conv_2d_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     """Shortest known: one multiply-add for every tap on the image (the first one with the bias as summand), or matrix products on the cube.
 
     On the cube a row of y is the sum of products of rows of x with banded matrices that hold the taps: the contraction is at least as long as the taps of a
-    result, and at least 32 bytes. The cube adds the bias and rounds in passing.
+    result, and at least 32 bytes. The cube adds the bias and rounds in passing; the matrices and what goes through the buffers of the cube are left out.
     """
     dtype, plane = operand(case, "x").dtype, _depthwise_plane(case)
     on_vector = tuple(_plane_work(case, plane, way, float(plane.pairs)) for way in arithmetics(dtype, chip))
     flops = float(2 * max(plane.pairs, cube_depth(dtype) * plane.results))
-    return (*on_vector, Work("products with banded matrices", on_vector[0].read_bytes, on_vector[0].write_bytes, cube_flops={dtype: flops}))
+    read, write = on_vector[0].read_bytes, on_vector[0].write_bytes
+    return (*on_vector, *(Work(_on_cube(name), read, write, cube_flops={as_type: flops}) for name, as_type in multiplied_as(dtype, chip)))
+
+
+def _on_cube(multiplied: str) -> str:
+    return f"{multiplied or 'products'} with banded matrices"
 
 
 def _depthwise_plane(case: Case) -> _Plane:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from piton.cli.printing import open_console, print_json
 from piton.core.errors import UsageError
-from piton.report.compare import Comparison, compare
+from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
 from piton.report.compare_terminal import render_comparison
+from piton.report.comparison import Comparison
 from piton.report.json_file import read_report, write_text
 from piton.report.moves import BROKEN_KINDS, Move, Thresholds
 from piton.report.rescore import score_report

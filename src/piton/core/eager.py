@@ -107,6 +107,8 @@ class EagerConstants(Frozen):
     """Slowness of products against the cube's rate."""
     vector: float = Field(ge=0, allow_inf_nan=False)
     """Slowness of elementwise steps against one lane instruction for each element of each step."""
+    instruction: float = Field(ge=0, allow_inf_nan=False)
+    """Slowness of lane instructions that a work formula counts, for a golden without a trace."""
     copied: float = Field(ge=0, allow_inf_nan=False)
     """Slowness, against the HBM rate, of the traffic of operators that only move data."""
     cases: int = Field(ge=1)

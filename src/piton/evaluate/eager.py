@@ -95,7 +95,10 @@ class EagerBaselines:
     def __call__(self, operator: Operator, case: Case) -> Anchor | None:
         """T_baseline of a case, or None when the model does not know the operator, or its trace is not known."""
         trace = self._book.trace(operator, case)
-        return None if trace is None else modelled_baseline(operator, named_case(operator, case), trace, self._constants, self._hardware)
+        return self._price(operator, case, trace) if trace else None
+
+    def _price(self, operator: Operator, case: Case, trace: EagerTrace) -> Anchor | None:
+        return modelled_baseline(operator, named_case(operator, case), trace, self._constants, self._hardware)
 
     @property
     def version(self) -> str:
@@ -104,7 +107,8 @@ class EagerBaselines:
 
     def view(self, operator: Operator, case: Case) -> EagerView | None:
         """The price of a case, explained; None where there is none."""
-        anchor, trace = self(operator, case), self._book.trace(operator, case)
+        trace = self._book.trace(operator, case)
+        anchor = self._price(operator, case, trace) if trace else None
         found = quantities(operator, named_case(operator, case), trace, self._hardware) if trace else None
         if anchor is None or trace is None or found is None:
             return None

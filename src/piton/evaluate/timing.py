@@ -11,7 +11,7 @@ from piton.catalog import QuotedAnchors
 from piton.core.case import Case
 from piton.core.finding import Finding
 from piton.core.hardware import Hardware
-from piton.core.measurement import Anchor
+from piton.core.measurement import Anchor, Provenance
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
 from piton.evaluate.arguments import all_attributes
@@ -57,10 +57,13 @@ class AnchorBook:
         return CaseAnchors(roof, chosen.anchor, chosen.findings)
 
     def budget_cycles(self, anchors: CaseAnchors) -> int:
-        """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling."""
-        if anchors.t_baseline is None:
+        """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling. Of a modelled one the upper end counts: it is rough."""
+        baseline = anchors.t_baseline
+        if baseline is None:
             return self._bounds.budget_ceiling_cycles
-        cycles = int(anchors.t_baseline.value_us * 1e-6 * self._hardware.clock_hz.value * self._bounds.budget_ratio)
+        rough = baseline.interval if baseline.provenance is Provenance.MODELLED else None
+        time_us = rough.high if rough else baseline.value_us
+        cycles = int(time_us * 1e-6 * self._hardware.clock_hz.value * self._bounds.budget_ratio)
         return min(max(cycles, self._bounds.budget_floor_cycles), self._bounds.budget_ceiling_cycles)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ from piton.core.eager import EagerTrace, Launch, TensorForm
 from piton.core.errors import EvaluatorError
 from piton.core.operator import Operator
 from piton.numerics.dtypes import is_torchs_own, torch_name
-from piton.numerics.golden import golden_arguments, native_arguments, returned_forms
+from piton.numerics.golden import call_arguments, golden_arguments, returned_forms
 from piton.numerics.golden_module import GoldenModule, load_golden
 from piton.numerics.inputs import Inputs
 
@@ -61,7 +61,7 @@ def trace_golden(module_path: str, operator: Operator, case: Case, draw: Callabl
         if not isinstance(error.__cause__, _NEEDS_DATA) or case.elements > MOST_ELEMENTS:
             return EagerTrace(refusal=_refusal(error))
     try:
-        return _record(golden, operator, case, lambda: native_arguments(operator, case, draw()), nullcontext()).model_copy(update={"is_on_data": True})
+        return _record(golden, operator, case, lambda: call_arguments(operator, case, draw(), "native"), nullcontext()).model_copy(update={"is_on_data": True})
     except EvaluatorError as error:
         return EagerTrace(refusal=_refusal(error))
 

@@ -72,7 +72,7 @@ def run_golden(
     if threads is not None:
         torch.set_num_threads(threads)
     golden = load_golden(module_path)
-    result = golden.call(operator.name, _arguments(operator, case, inputs, precision))
+    result = golden.call(operator.name, call_arguments(operator, case, inputs, precision))
     named = _named_outputs(operator, result, module_path)
     del result
     outputs = []
@@ -88,7 +88,7 @@ def build_inputs(module_path: str, operator: Operator, case: Case, inputs: Input
     golden = load_golden(module_path)
     if not golden.has("get_input"):
         return inputs
-    arguments = {**_arguments(operator, case, inputs, "native"), "seed": seed}
+    arguments = {**call_arguments(operator, case, inputs, "native"), "seed": seed}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         rebuilt = golden.call("get_input", arguments)
@@ -148,13 +148,9 @@ def _same_array(before: AnyArray, after: Any, name: str, path: str) -> AnyArray:
     return found
 
 
-def _arguments(operator: Operator, case: Case, inputs: Inputs, precision: Precision) -> dict[str, object]:
+def call_arguments(operator: Operator, case: Case, inputs: Inputs, precision: Precision) -> dict[str, object]:
+    """All arguments of the golden in that run."""
     return golden_arguments(operator, case, {name: _to_argument(value, precision) for name, value in inputs.items()})
-
-
-def native_arguments(operator: Operator, case: Case, inputs: Inputs) -> dict[str, object]:
-    """All arguments of the golden in the same-dtype run."""
-    return _arguments(operator, case, inputs, "native")
 
 
 def golden_arguments(operator: Operator, case: Case, tensors: Mapping[str, object]) -> dict[str, object]:

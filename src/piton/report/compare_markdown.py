@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from piton.report.compare import Comparison, Pair, Sum
 from piton.report.compare_text import (
     Section,
     Table,
@@ -18,6 +17,7 @@ from piton.report.compare_text import (
     threshold_text,
     unchanged_text,
 )
+from piton.report.comparison import Comparison, Pair, Sum
 from piton.report.markup import escape_markdown as safe
 from piton.report.markup import folded, table_lines
 from piton.report.moves import BROKEN_KINDS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from piton.report import compare_text, plot
-from piton.report.compare import Comparison
+from piton.report.comparison import Comparison
 from piton.report.speedup_plot import anchors, speedup_figure
 from piton.report.template import render
 

@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from piton.core.visible import visible
-from piton.report.compare import Comparison, Pair
 from piton.report.compare_text import (
     Table,
     certainty_notes,
@@ -21,6 +20,7 @@ from piton.report.compare_text import (
     threshold_text,
     unchanged_text,
 )
+from piton.report.comparison import Comparison, Pair
 from piton.report.fit import Column, Listing
 from piton.report.moves import BROKEN_KINDS
 

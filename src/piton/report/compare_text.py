@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from piton.report.compare import Comparison, Pair, SpeedUp, Sum
+from piton.report.comparison import Comparison, Pair, SpeedUp, Sum
 from piton.report.moves import CERTAINTY_TEXTS, VERDICT_KINDS, Certainty, Move, MoveKind, Side, kind_text
 from piton.report.rows import NONE, score_text
 

@@ -16,7 +16,7 @@ from piton.report.limits import limit_charts, limited_cases
 from piton.report.markup import MOST_BYTES, fitting, folded, table_lines
 from piton.report.markup import escape_markdown as safe
 from piton.report.method_text import method_text
-from piton.report.trust import baselines_text, interval_text, trust_text
+from piton.report.trust import baselines_text, interval_text, trust_text, with_interval
 
 _FAILURES = 20
 _FINDINGS = 30
@@ -48,7 +48,7 @@ def _sections(report: Report, found: rows.Columns) -> Iterator[Iterator[str]]:
     yield _failures(report)
     yield _worst(report, found)
     yield _limits(report)
-    yield folded("Levels and categories", [*_groups("level", by_level(report)), *_groups("category", by_category(report))])
+    yield folded("Levels and categories", [*_groups("level", by_level(report), report), *_groups("category", by_category(report), report)])
     yield folded(f"Operators ({len(report.operators)})", table_lines(_OPERATOR_HEAD, map(_summary, report.operators)))
     yield _findings(report)
     yield _fair(report)
@@ -143,13 +143,14 @@ def _limits(report: Report) -> Iterator[str]:
         yield ""
 
 
-def _groups(name: str, groups: Sequence[Group]) -> list[str]:
-    return [*table_lines((name, *_GROUP_HEAD[1:]), map(_group, groups)), ""]
+def _groups(name: str, groups: Sequence[Group], report: Report) -> list[str]:
+    return [*table_lines((name, *_GROUP_HEAD[1:]), [_group(group, report) for group in groups]), ""]
 
 
-def _group(group: Group) -> tuple[str, ...]:
+def _group(group: Group, report: Report) -> tuple[str, ...]:
+    score = with_interval(rows.score_text(group.score), report.level_intervals.get(group.name.removeprefix("level ")))
     figures = (_number(group.mean_hap, 3), _number(group.median_ratio, 2), _number(group.speedup, 2))
-    return (group.name, str(len(group.operators)), f"{group.passed} of {len(group.cases)}", rows.score_text(group.score), str(group.most), *figures)
+    return (group.name, str(len(group.operators)), f"{group.passed} of {len(group.cases)}", score, str(group.most), *figures)
 
 
 def _number(value: float | None, digits: int) -> str:

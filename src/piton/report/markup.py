@@ -9,17 +9,15 @@ from piton.core.visible import visible
 MOST_BYTES = 60_000
 """What a comment on a pull request takes (65,536 characters on GitHub), with some room."""
 _MARKS = "\\`*_[]<>|#~&"
-_NO_LINK = (("@", "@\u200b"), ("://", ":\u200b//"), ("www.", "www\u200b."))
-"""What hosts of pull requests turn into mentions and links, escaped or not: a space of no width keeps it text."""
+_NO_LINK = (("@", "@\u200b"), ("#", "#\u200b"), ("://", ":\u200b//"), ("www.", "www\u200b."))
+"""What hosts of pull requests turn into mentions, references and links, escaped or not: a space of no width keeps it text."""
 
 
 def escape_markdown(text: str) -> str:
     """Text of a submission must not become markup, links, mentions or table cells, and stays on its line."""
     for character in _MARKS:
         text = text.replace(character, f"\\{character}")
-    for found, harmless in _NO_LINK:
-        text = text.replace(found, harmless)
-    return visible(" ".join(text.split()))
+    return _unlinked(text)
 
 
 def table_lines(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
@@ -45,6 +43,13 @@ def _plain(text: str) -> str:
     """Text inside HTML, where Markdown's escapes would be seen."""
     for character, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         text = text.replace(character, name)
+    return _unlinked(text)
+
+
+def _unlinked(text: str) -> str:
+    """One line in which no host finds a mention, a reference or an address."""
+    for found, harmless in _NO_LINK:
+        text = text.replace(found, harmless)
     return visible(" ".join(text.split()))
 
 

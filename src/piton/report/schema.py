@@ -16,8 +16,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from piton.core.report import SCHEMA_VERSION, Report
-from piton.report.compare import SCHEMA_VERSION as COMPARE_VERSION
-from piton.report.compare import Comparison
+from piton.report.comparison import SCHEMA_VERSION as COMPARE_VERSION
+from piton.report.comparison import Comparison
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piton.report.compare import Pair
 from piton.report.compare_text import factor_text
+from piton.report.comparison import Pair
 from piton.report.moves import Certainty, Move
 from piton.report.plot import Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
 
