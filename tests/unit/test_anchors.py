@@ -115,7 +115,8 @@ def test_bfloat16_gelu_is_limited_by_the_vector_unit() -> None:
     anchor = t_hw(operator("gelu"), case_of("gelu", (16_000_000,), DType.BFLOAT16, {"approximate": "none"}), CHIP)
     assert anchor is not None
     assert anchor.limiting_unit == "vector"
-    assert anchor.value_us == pytest.approx(16e6 * 8 / (48 * 64 * 1.8e9) * 1e6)
+    in_half = 2 * 2 + 6 / 2  # to float32 and to half, and back; six instructions on twice the lanes
+    assert anchor.value_us == pytest.approx(16e6 * in_half / (48 * 64 * 1.8e9) * 1e6)
 
 
 def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
@@ -159,14 +160,14 @@ def test_the_silicon_count_is_never_above_the_convention_count() -> None:
 
 def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
     (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}), CHIP)
-    (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
+    (brain, _) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
     assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
 
 
 @pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (5.0, 3.0)), (DType.BFLOAT16, (7.0, 5.0))])
 def test_normalisations_take_five_and_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
-    (softmax,) = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
-    (rms_norm,) = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
+    softmax, *_ = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
+    rms_norm, *_ = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
     assert (softmax.vector_lanes[DType.FLOAT32], rms_norm.vector_lanes[DType.FLOAT32]) == (300 * lanes[0], 300 * lanes[1])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from work_cases import BRAIN, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes_by_choice, moved, only, tensor
+from work_cases import BRAIN, BY_WAY, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes_by_choice, moved, only, tensor
 
 from piton.anchors.reduction import (
     arg_max_convention,
@@ -68,7 +68,7 @@ def test_foreach_norm_counts_the_shortest_power(order: float, instructions: int)
 
 
 def test_foreach_norm_converts_what_it_reads_and_nothing_that_it_writes() -> None:
-    assert lanes_by_choice(foreach_norm_silicon, norm(2.0, BRAIN)) == {"float32 arithmetic": {SINGLE: 11 * (1 + 1)}}
+    assert lanes_by_choice(foreach_norm_silicon, norm(2.0, BRAIN)) == {"float32 arithmetic": {SINGLE: 11 * (1 + 1)}, BY_WAY: {HALF: 11, SINGLE: 11 * 2}}
 
 
 def test_the_published_norm_writes_four_bytes_per_tensor_in_every_type() -> None:
@@ -108,7 +108,10 @@ def test_arg_max_takes_one_instruction_per_element_and_writes_an_index_per_line(
 
 
 def test_arg_max_converts_bfloat16_on_its_way_in() -> None:
-    assert lanes_by_choice(arg_max_silicon, call(tensor("input", (6,), BRAIN), dim=0, keepdim=False)) == {"float32 arithmetic": {SINGLE: 6 * 2}}
+    assert lanes_by_choice(arg_max_silicon, call(tensor("input", (6,), BRAIN), dim=0, keepdim=False)) == {
+        "float32 arithmetic": {SINGLE: 6 * 2},
+        BY_WAY: {HALF: 6, SINGLE: 6 * 2},
+    }
 
 
 def test_arg_max_of_an_axis_of_one_reads_nothing() -> None:
@@ -154,8 +157,8 @@ def test_probabilities_are_read_whole_and_take_two_instructions_more() -> None:
 
 def test_scores_and_probabilities_are_both_converted() -> None:
     lanes = lanes_by_choice(cross_entropy_loss_silicon, loss((100, 7), BRAIN, dtype=BRAIN))
-    assert lanes == {"float32 arithmetic": {SINGLE: 700 * (6 + 2)}}
-    assert lanes_by_choice(cross_entropy_loss_silicon, loss((100, 7), dtype=BRAIN)) == {"float32 arithmetic": {SINGLE: 50 * 7 * (4 + 1)}}
+    assert lanes == {"float32 arithmetic": {SINGLE: 700 * (6 + 2)}, BY_WAY: {HALF: 700 * 6, SINGLE: 700 * 2 * 2}}
+    assert lanes_by_choice(cross_entropy_loss_silicon, loss((100, 7), dtype=BRAIN))["float32 arithmetic"] == {SINGLE: 50 * 7 * (4 + 1)}
 
 
 def test_losses_are_written_for_every_position_without_a_reduction() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from piton.anchors.arithmetic import exp_after_subtraction
-from piton.anchors.choices import Demand, arithmetic_choices, ways
+from piton.anchors.choices import Demand, arithmetic_choices, exact_ways
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, operands, text
 from piton.anchors.slices import BLOCK_BYTES
@@ -158,7 +158,7 @@ def cummin_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     moved = (x.nbytes, x.nbytes + _INDEX_BYTES * x.elements)
     if x.shape[int(number(case, "dim"))] == 1:
         return (Work("copy", *moved),)
-    return tuple(Work(way.name, *moved, vector_lanes=_scan_lanes(x, way.lanes)) for way in ways(x.dtype, chip))
+    return tuple(Work(way.name, *moved, vector_lanes=_scan_lanes(x, way.lanes)) for way in exact_ways(x.dtype, chip))
 
 
 def _scan_lanes(x: CaseInput, lanes: DType) -> dict[DType, float]:
