@@ -49,6 +49,11 @@ class Paths:
         return self.include / "host"
 
     @property
+    def project(self) -> Path:
+        """Headers of operator projects and of the CPU debug interface; the engine and the host library know nothing of them."""
+        return self.include / "project"
+
+    @property
     def engine(self) -> Path:
         """Sources of vnpu-device."""
         return self.root / "engine"
@@ -133,7 +138,7 @@ class OwnParts:
     def system_includes(self) -> tuple[str, ...]:
         """Our headers before everybody's, then torch's and Python's, all without their warnings."""
         torch_include = self.torch / "include"
-        folders = (self.paths.shims, self.paths.include, torch_include, torch_include / "torch" / "csrc" / "api" / "include", self.python)
+        folders = (self.paths.shims, self.paths.project, self.paths.include, torch_include, torch_include / "torch" / "csrc" / "api" / "include", self.python)
         return tuple(part for folder in folders for part in ("-isystem", str(folder)))
 
     def torch_libraries(self) -> tuple[str, ...]:

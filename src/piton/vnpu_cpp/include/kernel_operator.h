@@ -29,6 +29,7 @@
 #include "ascendc/select.h"
 #include "ascendc/sort.h"
 #include "ascendc/std.h"
+#include "ascendc/tiling.h"
 #include "ascendc/transpose.h"
 #include "ascendc/vector_axpy.h"
 #include "ascendc/vector_binary.h"

@@ -1,0 +1,7 @@
+/* The vendor's name for the header with the tiling macros. */
+#ifndef PITON_KERNEL_TILING_H
+#define PITON_KERNEL_TILING_H
+
+#include "ascendc/tiling.h"
+
+#endif /* PITON_KERNEL_TILING_H */

@@ -1,0 +1,2 @@
+/* The documented path of the CPU debug interface. */
+#include "tikicpulib.h"

@@ -1,0 +1,7 @@
+#pragma once
+#include <cstdint>
+
+struct ScaleTiling {
+    uint32_t count;
+    float factor;
+};
