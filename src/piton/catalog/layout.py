@@ -3,9 +3,11 @@
 | layout | sources of `<op>` |
 |---|---|
 | direct launch | `csrc/ops/<op>/op_kernel/*.cpp, *.asc` with bindings in `csrc/ops/<op>/op_plugin/*.cpp` |
+| operator project | `.../<op>/op_host` and `op_kernel`; `op_host/<op>/*.cpp` and `op_kernel/<op>/*.cpp`; `op_host/*.cpp` and `op_kernel/<op>.cpp` |
 | single source | `csrc/ops/<op>/*.asc, *.cpp`; `csrc/<op>/<arch>/*.asc, *.cpp`; `<op>.asc` or `<op>.cpp` in the submission's folder |
 
-An operator that has the first layout is not looked for in the others.
+An operator that has one layout is not looked for in the others. A folder with op_host is an operator project unless it has bindings (op_plugin) that launch its
+kernels; bindings that call the vendor's generated interface (op_api beside them) are left out, since the virtual NPU generates its own.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _LIBRARY = re.compile(rb"^[ \t]*TORCH_LIBRARY(?:_FRAGMENT)?[ \t]*\([ \t]*([A-Za-
 def find_operators(names: Sequence[str]) -> tuple[OperatorSources, ...]:
     """The operators of a submission with these files, by name; those without a source are left out."""
     found: dict[str, OperatorSources] = {}
-    for layout in (_direct_launch, _single_in_ops, _by_arch, _flat):
+    for layout in (_projects, _direct_launch, _single_in_ops, _by_arch, _flat):
         for sources in layout(names):
             if sources.kernels or sources.plugins:
                 found.setdefault(sources.operator, sources)
@@ -58,6 +60,34 @@ def find_package(names: Sequence[str], root: Path, operators: Iterable[OperatorS
 def _libraries(path: Path) -> set[str]:
     """Namespaces that a source registers operators in; the macro is none."""
     return {match[1].decode() for match in _LIBRARY.finditer(path.read_bytes())} - {NAMESPACE_MACRO}
+
+
+def _projects(names: Sequence[str]) -> list[OperatorSources]:
+    """Operator projects, by the folder above op_host, else by the folder below it, else by the name of the kernel's source."""
+    bound = {parts[:-2] for name in names if len(parts := PurePosixPath(name).parts) > 1 and parts[-2] == "op_plugin"}
+    wrapped = {parts[:-2] for name in names if len(parts := PurePosixPath(name).parts) > 1 and parts[-2] == "op_api"}
+    hosts, kernels = _by_project(names, "op_host"), _by_project(names, "op_kernel")
+    found = [*hosts] if len(kernels) != 1 else [next(iter(kernels))]
+    made = []
+    for operator in found:
+        own = hosts.get(operator) or (tuple(path for paths in hosts.values() for path in paths) if len(kernels) == 1 else ())
+        above = {PurePosixPath(path).parts[:-2] for path in kernels.get(operator, ())}
+        if own and operator in kernels and not (above & bound) - wrapped:
+            made.append(OperatorSources(operator=operator, kernels=kernels[operator], plugins=(), hosts=own))
+    return made
+
+
+def _by_project(names: Sequence[str], folder: str) -> dict[str, tuple[str, ...]]:
+    """Sources in folders of that name, by operator."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if folder in parts[:-1] and name.endswith(KERNEL_SUFFIXES):
+            at = parts.index(folder)
+            operator = parts[at - 1] if at else parts[1] if len(parts) > 2 else PurePosixPath(name).stem
+            if at == 0 or len(parts) == at + 2:
+                found.setdefault(operator, []).append(name)
+    return {operator: tuple(paths) for operator, paths in found.items()}
 
 
 def _direct_launch(names: Sequence[str]) -> list[OperatorSources]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from pydantic import Field
 
 from piton.core.canonical import digest
@@ -38,6 +40,14 @@ class OperatorSources(Frozen):
     """Device + tiling + launch sources (`csrc/ops/<op>/op_kernel/*.cpp`, `<op>.asc`), compiled in a host and a device pass."""
     plugins: tuple[str, ...]
     """torch bindings (`csrc/ops/<op>/op_plugin/*.cpp`), compiled for the host only."""
+    hosts: tuple[str, ...] = ()
+    """Of an operator project: definition, inference and tiling (`op_host/*.cpp`); its binding is generated."""
+
+    def leaves_out(self, path: str) -> bool:
+        """Is this a file of the operator project that the virtual NPU replaces: the vendor's interface of the operator, or the binding that calls it?"""
+        above = PurePosixPath(self.hosts[0]).parts if self.hosts else ()
+        folder = above[: above.index("op_host")] if "op_host" in above else ()
+        return bool(above) and PurePosixPath(path).parts[: len(folder) + 1] in ((*folder, "op_api"), (*folder, "op_plugin"))
 
 
 class Submission(Frozen):

@@ -55,6 +55,8 @@ def find_refusals(submission: Submission) -> Mapping[str, Outcome]:
     found: dict[str, Outcome] = {}
     binaries = list_binaries(submission)
     for item in submission.files:
+        if any(sources.leaves_out(item.path) for sources in submission.operators):
+            continue  # never compiled
         refusal = _refuse_binary(item.path) if item.path in binaries else next(_refused_texts(Path(submission.root), item.path), None)
         if refusal is not None:
             found.setdefault(_owner(submission, item.path), refusal)
@@ -63,7 +65,7 @@ def find_refusals(submission: Submission) -> Mapping[str, Outcome]:
 
 def _owner(submission: Submission, path: str) -> str:
     for sources in submission.operators:
-        if path in (*sources.kernels, *sources.plugins) or path.startswith((f"csrc/ops/{sources.operator}/", f"csrc/{sources.operator}/")):
+        if path in (*sources.kernels, *sources.plugins, *sources.hosts) or path.startswith((f"csrc/ops/{sources.operator}/", f"csrc/{sources.operator}/")):
             return sources.operator
     return SHARED
 

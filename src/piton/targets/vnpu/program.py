@@ -16,9 +16,10 @@ from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.compiler import Workshop
 from piton.targets.vnpu.own import OwnParts
 from piton.targets.vnpu.program_session import ProgramPlan, run_program
+from piton.targets.vnpu.source_build import SourceBuild
 from piton.targets.vnpu.sources import SourceTree, copy_sources
 from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, NOTHING, OperatorSteps
-from piton.targets.vnpu.toolchain import SourceBuild, VnpuToolchain
+from piton.targets.vnpu.toolchain import VnpuToolchain
 
 NAME = "program"
 _DEVICE_CODE = re.compile(r"__global__|__aicore__|PITON_LAUNCH\(|kernel_operator\.h")

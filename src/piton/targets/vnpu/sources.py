@@ -141,6 +141,8 @@ def _written(root: Path, path: str, text: str) -> SubmissionFile:
 
 
 def _belongs(path: str, sources: OperatorSources) -> bool:
+    if sources.leaves_out(path):
+        return False
     if path.endswith(_HEADERS):
         return True
     return path.endswith(_UNITS) and not _is_foreign(PurePosixPath(path), _operator_folder(sources))
@@ -162,6 +164,13 @@ def _copy(source: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_bytes().decode("utf-8", errors="surrogateescape")
     target.write_bytes(rewrite(text, name).encode("utf-8", errors="surrogateescape"))
+
+
+def add_files(tree: SourceTree, texts: Mapping[str, str]) -> SourceTree:
+    """The same tree with generated files."""
+    files = {item.path: item for item in tree.files}
+    files.update({path: _written(tree.root, path, text) for path, text in texts.items()})
+    return SourceTree(tree.root, tuple(files[path] for path in sorted(files)), tree.declared)
 
 
 def device_tree(tree: SourceTree, unit: str, cut_texts: Mapping[str, str], root: Path) -> SourceTree:

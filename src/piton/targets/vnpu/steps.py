@@ -67,6 +67,28 @@ class OperatorSteps:
         kernels = [unit for path in self._sources.kernels for unit in self._passes(path)]
         return [*plugins, *kernels, *([self._plugin(EXTENSION)] if self._tree.has_extension else [])]
 
+    @property
+    def is_project(self) -> bool:
+        """Is it an operator project, with a generated binding?"""
+        return bool(self._sources.hosts)
+
+    def project_host(self, path: str) -> Unit:
+        """Definition, inference and tiling of an operator project, which know nothing of torch."""
+        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST"))
+
+    def project_binding(self, path: str) -> Unit:
+        """The generated binding, which launches the entries."""
+        made = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", self._namespace, "-include", self._own.torch_header)
+        return self._unit(path, "host", (*made, *self._launch_macros(self._sources.operator)))
+
+    def project_entry(self, path: str) -> Unit:
+        """A generated entry with the kernel it calls. Entries define the same names for different element types, so that all of them stay in their unit."""
+        return self._unit(path, "device", (*DEVICE_FLAGS, "-fwhole-program", *self._launch_macros(self._sources.operator)))
+
+    def project_describer(self, objects: list[str]) -> Step:
+        """The program that prints what the host code has registered."""
+        return self._link_step("describe", (*_LENIENT, *objects), objects, NOTHING)
+
     def host_link(self, objects: list[str], module: str) -> Step:
         """The Python module `module` of the host library."""
         arguments = ("-shared", *_LENIENT, *objects, *self._own.torch_libraries())

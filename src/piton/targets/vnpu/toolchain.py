@@ -6,25 +6,25 @@ torch; then a Python module `_C` and `device.so` are linked. What is ours (engin
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 from piton.core.canonical import digest
-from piton.core.execution import Build, Diagnostic
+from piton.core.execution import Build
 from piton.core.hardware import Hardware
 from piton.core.operator import Operator
 from piton.core.protocols import Runner
 from piton.core.submission import OperatorSources, Submission
-from piton.core.verdict import Cause, Outcome, Place, outcome
-from piton.targets.vnpu.compiler import APT_LINE, OLDEST, STEP_LIMITS, Step, StepResult, Workshop, find_compiler
-from piton.targets.vnpu.diagnostics import Message, judge_compile, judge_link, parse_compiler
+from piton.core.verdict import Cause, Outcome, outcome
+from piton.targets.vnpu.compiler import APT_LINE, OLDEST, Workshop, find_compiler
 from piton.targets.vnpu.own import OwnParts, Paths, python_include, simulator_digest, torch_folder
 from piton.targets.vnpu.package import assemble_package, module_name
+from piton.targets.vnpu.project_build import ProjectBuild
+from piton.targets.vnpu.source_build import SourceBuild
 from piton.targets.vnpu.sources import SourceTree, copy_sources
-from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps, Unit, unexpected
+from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps
 from piton.targets.vnpu.store import Store
 
 Progress = Callable[[str], None]
@@ -86,7 +86,7 @@ class VnpuToolchain:
             text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp and single-source files)"
             return Build(operator=operator.name, outcome=outcome(Cause.OPERATOR_MISSING, text))
         job = _OperatorBuild(self._ready(), self._store, runner, Path(build_dir).resolve(), submission, sources)
-        return job.run(started)
+        return job.run(operator, runner, started)
 
     def key(self, submission: Submission, operator: Operator, scratch_dir: str) -> str:
         """`Build.key` without a compile; `scratch_dir` takes a copy of the sources. Raises TargetUnavailableError where nothing could be built."""
@@ -95,7 +95,7 @@ class VnpuToolchain:
             return ""
         own = OwnParts.locate(self._paths, self._hardware)
         tree = copy_sources(submission, sources, Path(scratch_dir).resolve() / operator.name)
-        return _result_key(own, OperatorSteps(own, submission.manifest, sources, tree), tree, submission)
+        return _result_key(own, OperatorSteps(own, submission.manifest, sources, tree), tree, submission, operator)
 
     def _ready(self) -> OwnParts:
         if self._own is None:
@@ -116,71 +116,6 @@ def _missing() -> list[str]:
     return lacks
 
 
-class SourceBuild:
-    """Compiles and links of one tree of sources, with what the compiler said about them."""
-
-    def __init__(self, own: OwnParts, workshop: Workshop, tree: SourceTree) -> None:
-        self._own = own
-        self._workshop = workshop
-        self._tree = tree
-        self.diagnostics: list[Diagnostic] = []
-        """What a user wants to read."""
-        self.is_cached = True
-        """Nothing had to be made."""
-
-    def compile(self, steps: OperatorSteps) -> tuple[Outcome | None, dict[str, list[str]]]:
-        """The objects by side, or the failure that counts."""
-        objects: dict[str, list[str]] = {"host": [], "device": []}
-        units = steps.units()
-        failure, paths = self._compile_units(units, objects)
-        later = [(unit, path) for unit, path in zip(units, paths, strict=True) if unit.has_device_pass_to_come]
-        if failure or not later:
-            return failure, objects
-        failure, _ = self._compile_units([steps.device_pass(unit, Path(path)) for unit, path in later], objects)
-        return failure, objects
-
-    def _compile_units(self, units: list[Unit], objects: dict[str, list[str]]) -> tuple[Outcome | None, list[str]]:
-        results = self._workshop.make_all([unit.step for unit in units])
-        failures = [self._note_compile(unit, result) for unit, result in zip(units, results, strict=True)]
-        for unit, result in zip(units, results, strict=True):
-            objects[unit.side].append(result.path)
-        return next((failure for failure in failures if failure), None), [result.path for result in results]
-
-    def _note_compile(self, unit: Unit, result: StepResult) -> Outcome | None:
-        self.is_cached = self.is_cached and result.is_cached
-        messages = parse_compiler(result.output, self._tree.contains)
-        shown = [message.diagnostic for message in messages if message.diagnostic.severity == "error" or self._tree.contains(message.diagnostic.file)]
-        self.diagnostics += [item for item in shown if item not in self.diagnostics]
-        if result.path or result.is_skipped:
-            return None
-        if result.is_timed_out:
-            return _timeout(unit.source)
-        judged = judge_compile(messages, self._tree.line, self._own.known_names, result.output)
-        return self._host_code(messages, unit.host_names) or judged
-
-    def _host_code(self, messages: list[Message], host_names: frozenset[str]) -> Outcome | None:
-        """The outcome when device code uses a function that was left out of the device pass."""
-        error = next((message for message in messages if message.diagnostic.severity == "error"), None)
-        if error is None or not error.is_own:
-            return None
-        line = self._tree.line(error.diagnostic.file, error.diagnostic.line)
-        word = re.match(r"\w+", line[max(error.column - 1, 0) :])
-        if word is None or word[0] not in host_names:
-            return None
-        text = f"{word[0]} needs torch, which kernels do not have: device code can't use it"
-        return outcome(Cause.COMPILE_ERROR, text, place=Place(file=error.diagnostic.file, line=error.diagnostic.line))
-
-    def link(self, step: Step, expected: re.Pattern[str]) -> tuple[Outcome | None, str]:
-        """The linked file, or the failure; symbols that match `expected` are provided at run time."""
-        result = self._workshop.make(step)
-        self.is_cached = self.is_cached and result.is_cached
-        if result.is_timed_out:
-            return _timeout(step.name), ""
-        if not result.path:
-            return judge_link(unexpected(result.output, expected), result.output, self._tree.contains), ""
-        return None, result.path
-
-
 class _OperatorBuild(SourceBuild):
     """One call of `VnpuToolchain.build`."""
 
@@ -189,25 +124,26 @@ class _OperatorBuild(SourceBuild):
         self._build_dir = build_dir
         self._submission = submission
         self._sources = sources
-        self._steps = OperatorSteps(own, submission.manifest, sources, self._tree)
+        self._steps = OperatorSteps(own, submission.manifest, sources, self.tree)
 
-    def run(self, started: float) -> Build:
+    def run(self, operator: Operator, runner: Runner, started: float) -> Build:
         """Compile, link, assemble."""
-        failure, artifacts = self._make()
+        if self._sources.hosts:
+            failure, objects = ProjectBuild(self, self._steps, self._submission.manifest, self._sources).compile(operator, runner)
+        else:
+            failure, objects = self.compile(self._steps)
+        failure, artifacts = (failure, {}) if failure else self._make(objects)
         return Build(
             operator=self._sources.operator,
             artifacts=artifacts,
             outcome=failure,
             diagnostics=tuple(self.diagnostics),
-            key=_result_key(self._own, self._steps, self._tree, self._submission),
+            key=_result_key(self.own, self._steps, self.tree, self._submission, operator),
             seconds=time.monotonic() - started,
             is_cached=self.is_cached,
         )
 
-    def _make(self) -> tuple[Outcome | None, dict[str, str]]:
-        failure, objects = self.compile(self._steps)
-        if failure:
-            return failure, {}
+    def _make(self, objects: dict[str, list[str]]) -> tuple[Outcome | None, dict[str, str]]:
         name = module_name(self._submission)
         failure, host = self.link(self._steps.host_link(objects["host"], name), EXPECTED_ON_HOST)
         if failure:
@@ -219,12 +155,12 @@ class _OperatorBuild(SourceBuild):
         return None, {"host": host, "device": device, "package": str(folder)}
 
 
-def _result_key(own: OwnParts, steps: OperatorSteps, tree: SourceTree, submission: Submission) -> str:
-    """What decides a result beside hardware and data: sources, headers, compiler, the package's Python files, and the simulator that runs it all."""
+def _result_key(own: OwnParts, steps: OperatorSteps, tree: SourceTree, submission: Submission, operator: Operator) -> str:
+    """What decides a result beside hardware and data: sources, headers, compiler, the package's Python files, and the simulator that runs it all.
+
+    Of an operator project also the suite's signature, which its binding is generated for.
+    """
     package = f"{submission.manifest.package}/"
     scripts = sorted((item.path, item.sha256) for item in submission.files if item.path.startswith(package))
-    return digest([steps.key, tree.key, scripts, own.simulator_digest])
-
-
-def _timeout(what: str) -> Outcome:
-    return outcome(Cause.BUILD_TIMEOUT, f"{what} was not done after {STEP_LIMITS.wall_s:.0f} s", place=Place(file=what), limit_s=STEP_LIMITS.wall_s)
+    generated = [operator.schema_text] if steps.is_project else []
+    return digest([steps.key, tree.key, scripts, own.simulator_digest, *generated])

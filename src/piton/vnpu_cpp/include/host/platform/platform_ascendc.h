@@ -4,7 +4,7 @@
  * Problem: host code asks for core counts and memory sizes of the chip it will run on.
  * Approach: the vendor's two classes, answered by the host library of the virtual NPU. In the device pass host functions are compiled too, but never run:
  * there every answer is 0, so that the device library needs nothing of the host.
- * Limits: no tiling context, no frequencies and bandwidths.
+ * Limits: no frequencies and bandwidths.
  */
 #ifndef PITON_HOST_PLATFORM_ASCENDC_H
 #define PITON_HOST_PLATFORM_ASCENDC_H
@@ -12,6 +12,11 @@
 #include <cstdint>
 
 #include "vnpu/host_abi.h"
+
+/* What a tiling context answers to GetPlatformInfo: one chip, so that it holds nothing. */
+namespace fe {
+class PlatFormInfos {};
+}  // namespace fe
 
 namespace platform_ascendc {
 
@@ -21,6 +26,9 @@ enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, ASCEN
 
 class PlatformAscendC {
 public:
+    PlatformAscendC() = default;
+    explicit PlatformAscendC(const fe::PlatFormInfos *) {}
+
     uint32_t GetCoreNumAiv() const { return static_cast<uint32_t>(Ask(PITON_PLATFORM_CORES_AIV)); }
     uint32_t GetCoreNumAic() const { return static_cast<uint32_t>(Ask(PITON_PLATFORM_CORES_AIC)); }
     /* On a chip with separate cores this is the number of cube cores. */

@@ -1,0 +1,192 @@
+/*
+ * OpDef: what an operator project says about its operator.
+ *
+ * Problem and approach: a class in the project's host code describes inputs, outputs and attributes by calls that return the object itself; the description is
+ * kept as it is made and read by the build (which kernels to compile) and at every call.
+ * Limits: of what can be said, names, kinds, types, attributes with defaults and the three functions count; formats are ND.
+ */
+#ifndef PITON_PROJECT_DEFINITION_H
+#define PITON_PROJECT_DEFINITION_H
+
+#include <deque>
+
+#include "contexts.h"
+
+namespace piton_project {
+
+using InferShapeFunction = ge::graphStatus (*)(gert::InferShapeContext *);
+using InferTypeFunction = ge::graphStatus (*)(gert::InferDataTypeContext *);
+using TilingFunction = ge::graphStatus (*)(gert::TilingContext *);
+
+}  // namespace piton_project
+
+namespace ops {
+
+enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 };
+enum class DependScope { ALL = 0, TILING = 1 };
+
+class OpParamDef {
+public:
+    explicit OpParamDef(const char *given) : name(given) {}
+    OpParamDef &ParamType(Option value) {
+        kind = value;
+        return *this;
+    }
+    OpParamDef &DataType(std::vector<ge::DataType> values) {
+        types = std::move(values);
+        return *this;
+    }
+    /* Every combination with other parameters' lists. */
+    OpParamDef &DataTypeList(std::vector<ge::DataType> values) {
+        is_free = true;
+        return DataType(std::move(values));
+    }
+    OpParamDef &Follow(const char *other) {
+        follows = other;
+        return *this;
+    }
+    OpParamDef &Format(std::vector<ge::Format>) { return *this; }
+    OpParamDef &FormatList(std::vector<ge::Format>) { return *this; }
+    OpParamDef &UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
+    OpParamDef &ValueDepend(Option, DependScope = DependScope::ALL) { return *this; }
+    OpParamDef &AutoContiguous() { return *this; }
+    OpParamDef &IgnoreContiguous() { return *this; }
+    OpParamDef &InitValue(uint64_t) { return *this; }
+    OpParamDef &Scalar() { return *this; }
+
+    std::string name;
+    Option kind = REQUIRED;
+    std::vector<ge::DataType> types;
+    bool is_free = false;
+    std::string follows;
+};
+
+class OpAttrDef {
+public:
+    explicit OpAttrDef(const char *given) : name(given) {}
+    OpAttrDef &AttrType(Option value) {
+        kind = value;
+        return *this;
+    }
+    OpAttrDef &Int(int64_t initial = 0) {
+        value.whole = initial;
+        return Kind(piton_project::AttrKind::kInt);
+    }
+    OpAttrDef &Float(float initial = 0) {
+        value.real = initial;
+        return Kind(piton_project::AttrKind::kFloat);
+    }
+    OpAttrDef &Bool(bool initial = false) {
+        value.truth = initial;
+        return Kind(piton_project::AttrKind::kBool);
+    }
+    OpAttrDef &String(const char *initial = "") {
+        value.text = initial;
+        return Kind(piton_project::AttrKind::kString);
+    }
+    OpAttrDef &ListInt(std::vector<int64_t> initial = {}) {
+        value.wholes = std::move(initial);
+        return Kind(piton_project::AttrKind::kListInt);
+    }
+    OpAttrDef &ListFloat(std::vector<float> initial = {}) {
+        value.reals = std::move(initial);
+        return Kind(piton_project::AttrKind::kListFloat);
+    }
+    OpAttrDef &ListBool(const std::vector<bool> &initial = {}) {
+        value.wholes.assign(initial.begin(), initial.end());
+        return Kind(piton_project::AttrKind::kListBool);
+    }
+
+    std::string name;
+    Option kind = REQUIRED;
+    piton_project::AttrValue value;
+
+private:
+    OpAttrDef &Kind(piton_project::AttrKind kind_of_value) {
+        value.kind = kind_of_value;
+        return *this;
+    }
+};
+
+/* The parameter of that name, made if there is none. */
+template <typename T>
+T &Named(std::deque<T> &values, const char *name) {
+    for (T &value : values) {
+        if (value.name == name) {
+            return value;
+        }
+    }
+    values.emplace_back(name);
+    return values.back();
+}
+
+class OpAICoreConfig {
+public:
+    OpParamDef &Input(const char *name) { return Named(inputs, name); }
+    OpParamDef &Output(const char *name) { return Named(outputs, name); }
+    OpAICoreConfig &DynamicCompileStaticFlag(bool) { return *this; }
+    OpAICoreConfig &DynamicFormatFlag(bool) { return *this; }
+    OpAICoreConfig &DynamicRankSupportFlag(bool) { return *this; }
+    OpAICoreConfig &DynamicShapeSupportFlag(bool) { return *this; }
+    OpAICoreConfig &NeedCheckSupportFlag(bool) { return *this; }
+    OpAICoreConfig &PrecisionReduceFlag(bool) { return *this; }
+    OpAICoreConfig &ExtendCfgInfo(const char *, const char *) { return *this; }
+
+    std::deque<OpParamDef> inputs, outputs;
+};
+
+class OpAICoreDef {
+public:
+    OpAICoreDef &SetTiling(piton_project::TilingFunction function) {
+        tiling = function;
+        return *this;
+    }
+    template <typename F>
+    OpAICoreDef &SetCheckSupport(F) {
+        return *this;
+    }
+    OpAICoreDef &AddConfig(const char *soc) { return AddConfig(soc, OpAICoreConfig()); }
+    OpAICoreDef &AddConfig(const char *soc, OpAICoreConfig config) {
+        socs.emplace_back(soc);
+        if (socs.back() == "ascend910b") {
+            own = std::move(config);
+        }
+        return *this;
+    }
+
+    piton_project::TilingFunction tiling = nullptr;
+    std::vector<std::string> socs;
+    OpAICoreConfig own; /* what is different on the chip that is simulated */
+};
+
+class OpDef {
+public:
+    explicit OpDef(const char *given) : type(given) {}
+    OpParamDef &Input(const char *name) { return Named(inputs, name); }
+    OpParamDef &Output(const char *name) { return Named(outputs, name); }
+    OpAttrDef &Attr(const char *name) { return Named(attributes, name); }
+    OpDef &SetInferShape(piton_project::InferShapeFunction function) {
+        infer_shape = function;
+        return *this;
+    }
+    OpDef &SetInferDataType(piton_project::InferTypeFunction function) {
+        infer_type = function;
+        return *this;
+    }
+    template <typename F>
+    OpDef &SetInferShapeRange(F) {
+        return *this;
+    }
+    OpAICoreDef &AICore() { return core; }
+
+    std::string type;
+    std::deque<OpParamDef> inputs, outputs;
+    std::deque<OpAttrDef> attributes;
+    piton_project::InferShapeFunction infer_shape = nullptr;
+    piton_project::InferTypeFunction infer_type = nullptr;
+    OpAICoreDef core;
+};
+
+}  // namespace ops
+
+#endif /* PITON_PROJECT_DEFINITION_H */

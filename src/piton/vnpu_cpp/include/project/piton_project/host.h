@@ -1,0 +1,85 @@
+/*
+ * All that host code of an operator project includes, whichever of the vendor's headers it names.
+ *
+ * Problem and approach: the vendor's headers include one another, so that code gets by with any of them; here each name brings everything, with the secure
+ * string functions, logging and arithmetic that projects use.
+ * Limits: no graph construction, no tiling of the high-level APIs.
+ */
+#ifndef PITON_PROJECT_HOST_H
+#define PITON_PROJECT_HOST_H
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "registry.h"
+
+#define EOK 0
+using errno_t = int;
+
+inline errno_t memset_s(void *to, std::size_t capacity, int value, std::size_t count) {
+    if (to == nullptr || count > capacity) {
+        return 1;
+    }
+    std::memset(to, value, count);
+    return EOK;
+}
+
+inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::size_t count) {
+    if (to == nullptr || from == nullptr || count > capacity) {
+        return 1;
+    }
+    std::memcpy(to, from, count);
+    return EOK;
+}
+
+#define OP_LOGE(...) ::piton_project::LogError(__VA_ARGS__)
+#define OP_LOGW(...) static_cast<void>(0)
+#define OP_LOGI(...) static_cast<void>(0)
+#define OP_LOGD(...) static_cast<void>(0)
+#define OP_CHECK_IF(condition, log, ...) \
+    do {                                 \
+        if (condition) {                 \
+            log;                         \
+            __VA_ARGS__;                 \
+        }                                \
+    } while (false)
+#define OP_TILING_CHECK(...) OP_CHECK_IF(__VA_ARGS__)
+#define OP_CHECK_NULL_WITH_CONTEXT(context, pointer) OP_CHECK_IF((pointer) == nullptr, OP_LOGE(context, #pointer " is null"), return ge::GRAPH_FAILED)
+#define OPS_CHECK_NULL_WITH_CONTEXT(context, pointer) OP_CHECK_NULL_WITH_CONTEXT(context, pointer)
+
+namespace Ops {
+namespace Base {
+
+template <typename A, typename B>
+std::common_type_t<A, B> CeilDiv(A value, B step) {
+    return step == 0 ? value : (value + step - 1) / step;
+}
+template <typename A, typename B>
+std::common_type_t<A, B> CeilAlign(A value, B step) {
+    return CeilDiv(value, step) * step;
+}
+template <typename A, typename B>
+std::common_type_t<A, B> FloorDiv(A value, B step) {
+    return step == 0 ? value : value / step;
+}
+template <typename A, typename B>
+std::common_type_t<A, B> FloorAlign(A value, B step) {
+    return FloorDiv(value, step) * step;
+}
+
+/* Bytes of a data block of the unified buffer. */
+template <typename Context>
+uint32_t GetUbBlockSize(const Context *) {
+    return 32;
+}
+
+}  // namespace Base
+}  // namespace Ops
+
+#endif /* PITON_PROJECT_HOST_H */

@@ -1,0 +1,143 @@
+/*
+ * From the inputs of a call to a launch: inference of outputs, tiling, and what they may say wrong.
+ *
+ * Problem: what the vendor's framework does between a call of an operator and the launch of its kernel, from the project's own functions.
+ * Approach: the same steps in the same order. Every failure is an exception that names the operator, the function and where the operator is defined.
+ * Limits: none of the framework's rewrites; shapes and types are what the project's functions make of them.
+ */
+#ifndef PITON_PROJECT_PLAN_H
+#define PITON_PROJECT_PLAN_H
+
+#include <cctype>
+
+#include "rows.h"
+
+namespace piton_project {
+
+/* Equal for AddCustom and add_custom. */
+inline std::string Folded(const std::string &name) {
+    std::string folded;
+    for (const char sign : name) {
+        if (sign != '_') {
+            folded += static_cast<char>(std::tolower(static_cast<unsigned char>(sign)));
+        }
+    }
+    return folded;
+}
+
+/* What a call becomes. */
+struct Plan {
+    std::size_t row = 0;
+    uint32_t blocks = 0;
+    uint64_t key = 0;
+    std::size_t workspace_bytes = 0;
+    std::vector<unsigned char> tiling;
+};
+
+class Operator {
+public:
+    /* The definition for operator `name`: the one of that name, else the only one. */
+    explicit Operator(const std::string &name) {
+        const auto &definitions = Registry::Get().definitions;
+        for (const auto &item : definitions) {
+            if (Folded(item.first) == Folded(name) || definitions.size() == 1) {
+                definition_ = item.second.make();
+                title_ = item.first + " (OP_ADD at " + item.second.file + ":" + std::to_string(item.second.line) + ")";
+            }
+        }
+        if (definition_ == nullptr) {
+            throw std::runtime_error("no OP_ADD for operator " + name + " in op_host");
+        }
+        rows_ = Rows(*definition_);
+    }
+
+    const ops::OpDef &Definition() const { return *definition_; }
+
+    [[noreturn]] void Fail(const std::string &text) const {
+        const std::string said = Registry::Get().last_error;
+        throw std::runtime_error("operator " + title_ + ": " + text + (said.empty() ? "" : "; it said: " + said));
+    }
+
+    std::size_t RowOf(const Call &call) const {
+        for (std::size_t row = 0; row < rows_.size(); ++row) {
+            if (Fits(rows_[row], call.inputs)) {
+                return row;
+            }
+        }
+        std::string given;
+        for (const gert::Tensor &tensor : call.present) {
+            given += (given.empty() ? "" : ", ") + NameOf(tensor.GetDataType());
+        }
+        Fail("its DataType lists have no row for inputs of " + given);
+    }
+
+    /* Types and shapes of the outputs. */
+    void Infer(Call &call, std::size_t row) const {
+        const std::size_t inputs = definition_->inputs.size(), outputs = definition_->outputs.size();
+        call.output_types.assign(rows_[row].begin() + static_cast<std::ptrdiff_t>(inputs), rows_[row].end());
+        call.output_shapes.assign(outputs, gert::Shape());
+        const Implementation found = Registry::Get().implementations[definition_->type];
+        const auto infer_type = definition_->infer_type != nullptr ? definition_->infer_type : found.infer_type;
+        const auto infer_shape = definition_->infer_shape != nullptr ? definition_->infer_shape : found.infer_shape;
+        gert::InferDataTypeContext types(call);
+        if (infer_type != nullptr && infer_type(&types) != ge::GRAPH_SUCCESS) {
+            Fail("its InferDataType function failed");
+        }
+        if (infer_shape == nullptr) {
+            Fail("it has no InferShape function, so that the shapes of its outputs are not known: SetInferShape in the OpDef or IMPL_OP_INFERSHAPE(" +
+                 definition_->type + ").InferShape(...)");
+        }
+        gert::InferShapeContext shapes(call);
+        if (infer_shape(&shapes) != ge::GRAPH_SUCCESS) {
+            Fail("its InferShape function failed");
+        }
+    }
+
+    Plan Tile(Call &call, std::size_t row) const {
+        const Implementation found = Registry::Get().implementations[definition_->type];
+        const auto tiling = definition_->core.tiling != nullptr ? definition_->core.tiling : found.tiling;
+        if (tiling == nullptr) {
+            Fail("it has no tiling function: AICore().SetTiling(...) in the OpDef or IMPL_OP_OPTILING(" + definition_->type + ").Tiling(...)");
+        }
+        std::shared_ptr<void> info;
+        if (found.parse && found.parse(call, info) != ge::GRAPH_SUCCESS) {
+            Fail("its TilingParse function failed");
+        }
+        auto context = std::make_unique<gert::TilingContext>(call);
+        context->SetCompileInfo(info.get());
+        if (tiling(context.get()) != ge::GRAPH_SUCCESS) {
+            Fail("its tiling function failed");
+        }
+        return Checked(*context, row);
+    }
+
+private:
+    Plan Checked(gert::TilingContext &context, std::size_t row) const {
+        Plan plan;
+        plan.row = row;
+        plan.blocks = context.GetBlockDim();
+        plan.key = context.GetTilingKey();
+        for (const std::size_t bytes : context.Workspaces()) {
+            plan.workspace_bytes += bytes;
+        }
+        const gert::TilingData &data = *context.GetRawTilingData();
+        if (plan.blocks == 0) {
+            Fail("its tiling function asked for no blocks: SetBlockDim has to be called with 1 or more");
+        }
+        if (data.GetDataSize() > gert::TilingData::kCapacity) {
+            Fail("its tiling data has " + std::to_string(data.GetDataSize()) + " bytes; at most " + std::to_string(gert::TilingData::kCapacity) +
+                 " are possible");
+        }
+        const auto *bytes = static_cast<const unsigned char *>(data.GetData());
+        plan.tiling.assign(bytes, bytes + data.GetDataSize());
+        return plan;
+    }
+
+    std::shared_ptr<ops::OpDef> definition_;
+    std::string title_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace piton_project
+
+#endif /* PITON_PROJECT_PLAN_H */

@@ -1,0 +1,103 @@
+/*
+ * The combinations of element types that a definition allows, and which one a call has.
+ *
+ * Problem: DataType lists of all parameters are read side by side, DataTypeList ones multiply, Follow takes another parameter's type; a chip's configuration
+ * may replace some. The kernel is compiled once per combination. Approach: the rows are written out once, inputs before outputs, without repetitions; build and
+ * call take them in the same order. Limits: kMaxRows.
+ */
+#ifndef PITON_PROJECT_ROWS_H
+#define PITON_PROJECT_ROWS_H
+
+#include <algorithm>
+
+#include "registry.h"
+
+namespace piton_project {
+
+using Row = std::vector<ge::DataType>;
+constexpr std::size_t kMaxRows = 64;
+
+/* Inputs and then outputs, as they are on the chip that is simulated. */
+inline std::vector<ops::OpParamDef> Parameters(const ops::OpDef &definition) {
+    std::vector<ops::OpParamDef> found;
+    const auto add = [&found](const auto &general, const auto &own) {
+        for (const ops::OpParamDef &parameter : general) {
+            const auto replaced = std::find_if(own.begin(), own.end(), [&](const ops::OpParamDef &item) { return item.name == parameter.name; });
+            found.push_back(replaced == own.end() ? parameter : *replaced);
+        }
+    };
+    add(definition.inputs, definition.core.own.inputs);
+    add(definition.outputs, definition.core.own.outputs);
+    return found;
+}
+
+/* Rows with every type of the free parameter `index`. */
+inline std::vector<Row> Multiplied(const std::vector<Row> &rows, std::size_t index, const std::vector<ge::DataType> &types) {
+    std::vector<Row> found;
+    for (const Row &row : rows) {
+        for (const ge::DataType type : types) {
+            found.push_back(row);
+            found.back()[index] = type;
+        }
+    }
+    return found;
+}
+
+inline void Follow(const std::vector<ops::OpParamDef> &parameters, Row &row) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        for (std::size_t j = 0; j < parameters.size() && !parameters[i].follows.empty(); ++j) {
+            row[i] = parameters[j].name == parameters[i].follows ? row[j] : row[i];
+        }
+    }
+}
+
+inline std::vector<Row> Rows(const ops::OpDef &definition) {
+    const std::vector<ops::OpParamDef> parameters = Parameters(definition);
+    std::size_t count = 1;
+    for (const auto &parameter : parameters) {
+        count = parameter.is_free ? count : std::max(count, parameter.types.size());
+    }
+    std::vector<Row> rows(std::min(count, kMaxRows), Row(parameters.size(), ge::DT_UNDEFINED));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        for (std::size_t r = 0; r < rows.size() && !parameters[i].is_free; ++r) {
+            rows[r][i] = r < parameters[i].types.size() ? parameters[i].types[r] : ge::DT_UNDEFINED;
+        }
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        rows = parameters[i].is_free ? Multiplied(rows, i, parameters[i].types) : rows;
+    }
+    std::vector<Row> distinct;
+    for (Row &row : rows) {
+        Follow(parameters, row);
+        if (distinct.size() < kMaxRows && std::find(distinct.begin(), distinct.end(), row) == distinct.end()) {
+            distinct.push_back(row);
+        }
+    }
+    return distinct;
+}
+
+inline std::string NameOf(ge::DataType type) {
+    static const std::map<ge::DataType, std::string> names = {
+        {ge::DT_FLOAT, "DT_FLOAT"},   {ge::DT_FLOAT16, "DT_FLOAT16"}, {ge::DT_INT8, "DT_INT8"},     {ge::DT_INT32, "DT_INT32"}, {ge::DT_UINT8, "DT_UINT8"},
+        {ge::DT_INT16, "DT_INT16"},   {ge::DT_UINT16, "DT_UINT16"},   {ge::DT_UINT32, "DT_UINT32"}, {ge::DT_INT64, "DT_INT64"}, {ge::DT_UINT64, "DT_UINT64"},
+        {ge::DT_DOUBLE, "DT_DOUBLE"}, {ge::DT_BOOL, "DT_BOOL"},       {ge::DT_BF16, "DT_BF16"},     {ge::DT_INT4, "DT_INT4"},
+    };
+    const auto found = names.find(type);
+    return found == names.end() ? "DT_" + std::to_string(static_cast<int>(type)) : found->second;
+}
+
+/* Does a call with these inputs fit the row? What is left out fits. */
+inline bool Fits(const Row &row, const std::vector<std::vector<gert::Tensor>> &inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        for (const gert::Tensor &tensor : inputs[i]) {
+            if (tensor.GetDataType() != row[i]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace piton_project
+
+#endif /* PITON_PROJECT_ROWS_H */
