@@ -82,7 +82,7 @@ class Described(_Described):
     attributes: tuple[_Name, ...]
     rows: tuple[tuple[_Name, ...], ...]
     """Element types of inputs and then outputs."""
-    structure: str
+    structure: Annotated[str, StringConstraints(pattern=r"^\w*$", max_length=200)]
     """The tiling structure registered for it; empty if there is none."""
     template: Template | None
 

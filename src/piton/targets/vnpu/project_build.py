@@ -59,7 +59,7 @@ class ProjectBuild:
     def _describe(self, host_objects: list[str], runner: Runner) -> tuple[Outcome | None, Project | None]:
         """Run the host code's registration."""
         made: Objects = {"host": [], "device": []}
-        failure, _ = self._job.compile_units([self._steps.project_host(DESCRIBER)], made)
+        failure, _ = self._job.compile_units([self._steps.project_frame(DESCRIBER)], made)
         if failure:
             return failure, None
         failure, program = self._job.link(self._steps.project_describer([*host_objects, *made["host"]]), NOTHING)

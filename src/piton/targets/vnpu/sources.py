@@ -173,6 +173,11 @@ def add_files(tree: SourceTree, texts: Mapping[str, str]) -> SourceTree:
     return SourceTree(tree.root, tuple(files[path] for path in sorted(files)), tree.declared)
 
 
+def alone(tree: SourceTree, path: str) -> SourceTree:
+    """The tree as a generated file sees it that includes nothing of the submission: what is made of it stays the same when the rest changes."""
+    return SourceTree(tree.root, tuple(item for item in tree.files if item.path == path))
+
+
 def device_tree(tree: SourceTree, unit: str, cut_texts: Mapping[str, str], root: Path) -> SourceTree:
     """A copy for the device pass of `unit` under `root`: files of `cut_texts` with that text, all headers besides as they are."""
     files: list[SubmissionFile] = []

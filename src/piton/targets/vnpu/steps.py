@@ -17,7 +17,7 @@ from piton.targets.vnpu.device_pass import cut
 from piton.targets.vnpu.diagnostics import undefined_symbols
 from piton.targets.vnpu.launches import launched_kernels, names_in, registrations
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
-from piton.targets.vnpu.sources import EXTENSION, SourceTree, device_tree
+from piton.targets.vnpu.sources import EXTENSION, SourceTree, alone, device_tree
 
 _KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
 LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
@@ -76,10 +76,14 @@ class OperatorSteps:
         """Definition, inference and tiling of an operator project, which know nothing of torch."""
         return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST"))
 
+    def project_frame(self, path: str) -> Unit:
+        """A source that includes nothing of the submission: the describing program, the Python module."""
+        return self._unit(path, "host", (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST"), alone(self._tree, path))
+
     def project_binding(self, path: str) -> Unit:
         """The generated binding, which launches the entries."""
         made = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", self._namespace, "-include", self._own.torch_header)
-        return self._unit(path, "host", (*made, *self._launch_macros(self._sources.operator)))
+        return self._unit(path, "host", (*made, *self._launch_macros(self._sources.operator)), alone(self._tree, path))
 
     def project_entry(self, path: str) -> Unit:
         """A generated entry with the kernel it calls. Entries define the same names for different element types, so that all of them stay in their unit."""

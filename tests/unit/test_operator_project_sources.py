@@ -1,0 +1,102 @@
+"""Are operator projects found in every layout, and is what is generated for them what their description says?"""
+
+from __future__ import annotations
+
+import pytest
+
+from piton.catalog.layout import find_operators
+from piton.core.dtype import DType
+from piton.core.operator import AttrSpec, Operator, TensorSpec
+from piton.core.submission import OperatorSources
+from piton.targets.vnpu.project import Project, Sources, depends_on_row, find_kernel, signature
+
+
+@pytest.mark.parametrize(
+    ("names", "operator"),
+    [
+        (["op_host/add_custom.cpp", "op_host/add_custom_tiling.h", "op_kernel/add_custom.cpp"], "add_custom"),
+        (["op_host/add_custom/host.cpp", "op_kernel/add_custom/kernel.cpp"], "add_custom"),
+        (["csrc/ops/add/op_host/add_def.cpp", "csrc/ops/add/op_kernel/add_kernel.cpp"], "add"),
+        (["csrc/ops/add/op_host/d.cpp", "csrc/ops/add/op_kernel/k.cpp", "csrc/ops/add/op_plugin/p.cpp", "csrc/ops/add/op_api/a.cpp"], "add"),
+        (["math/add/op_host/d.cpp", "math/add/op_kernel/k.cpp"], "add"),
+    ],
+)
+def test_a_project_is_found_in_every_layout(names: list[str], operator: str) -> None:
+    (found,) = find_operators(names)
+    assert (found.operator, bool(found.hosts), bool(found.kernels), found.plugins) == (operator, True, True, ())
+
+
+def test_two_operators_below_op_host_and_op_kernel_are_two() -> None:
+    names = ["op_host/a/a_host.cpp", "op_kernel/a/a.cpp", "op_host/b/b_host.cpp", "op_kernel/b/b.cpp"]
+    assert [(item.operator, item.hosts, item.kernels) for item in find_operators(names)] == [
+        ("a", ("op_host/a/a_host.cpp",), ("op_kernel/a/a.cpp",)),
+        ("b", ("op_host/b/b_host.cpp",), ("op_kernel/b/b.cpp",)),
+    ]
+
+
+def test_bindings_without_the_vendors_interface_make_a_direct_launch_operator() -> None:
+    (found,) = find_operators(["csrc/ops/add/op_host/t.cpp", "csrc/ops/add/op_kernel/k.cpp", "csrc/ops/add/op_plugin/p.cpp"])
+    assert (found.hosts, found.plugins) == ((), ("csrc/ops/add/op_plugin/p.cpp",))
+
+
+def test_only_the_projects_own_interface_and_binding_are_left_out() -> None:
+    sources = OperatorSources(operator="add", kernels=(), plugins=(), hosts=("csrc/ops/add/op_host/d.cpp",))
+    paths = ["csrc/ops/add/op_plugin/p.cpp", "csrc/ops/add/op_api/a.cpp", "csrc/ops/add/op_kernel/k.cpp", "csrc/ops/mul/op_plugin/p.cpp"]
+    assert [sources.leaves_out(path) for path in paths] == [True, True, False, False]
+
+
+DESCRIBED = {
+    "operators": [
+        {
+            "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": ["x"], "outputs": ["z"], "attributes": ["alpha"],
+            "rows": [["DT_FLOAT", "DT_FLOAT"], ["DT_BF16", "DT_FLOAT"]], "structure": "Data",
+            "template": {"parameters": [{"name": "T", "is_type": True}, {"name": "N", "is_type": False}], "combinations": [[0, 8], [27, 1]]},
+        }
+    ],
+    "structures": [{"title": "Data", "fields": [{"type": "uint32_t", "name": "n", "count": 0}, {"type": "float", "name": "f", "count": 3}]}],
+}  # fmt: skip
+
+
+def generated(*, per_row: bool) -> dict[str, str]:
+    project = Project.model_validate(DESCRIBED)
+    described = project.find("scaled_add")
+    assert described is not None
+    return Sources(described, project, "scaled_add", per_row=per_row).entries(["op_kernel/a.cpp"])
+
+
+def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> None:
+    entries = generated(per_row=True)
+    assert list(entries) == ["piton_entry_0.cpp", "piton_entry_1.cpp"]
+    text = entries["piton_entry_1.cpp"]
+    for line in (
+        "#define DTYPE_X bfloat16_t",
+        "#define ORIG_DTYPE_Z DT_FLOAT",
+        "struct alignas(8) Data { uint32_t n; float f[3]; };",
+        "#define PITON_PROJECT_TILING Data",
+        "        case 1: piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;",
+    ):
+        assert line in text.split("\n")
+    assert "#define DTYPE_X float\n" in entries["piton_entry_0.cpp"]
+
+
+def test_a_kernel_that_does_not_mention_types_is_compiled_once() -> None:
+    assert not depends_on_row(["TILING_KEY_IS(1)"])
+    assert depends_on_row(["(__gm__ DTYPE_X *)x"])
+    assert list(generated(per_row=False)) == ["piton_entry_0.cpp"]
+
+
+def test_the_kernel_is_the_one_of_the_operators_name() -> None:
+    described = Project.model_validate(DESCRIBED).operators[0]
+    texts = ['extern "C" __global__ __aicore__ void other(GM_ADDR x) { }\nextern "C" __global__ __aicore__ void scaled_add(GM_ADDR x) { }\n']
+    assert find_kernel(texts, described) == "scaled_add"
+    assert find_kernel([texts[0].replace("scaled_add", "third")], described) is None
+
+
+def test_the_signature_keeps_the_order_of_the_suite() -> None:
+    outputs = (TensorSpec(name="y", dtypes=(DType.FLOAT32,)), TensorSpec(name="z", dtypes=(DType.FLOAT32,)))
+    tensors = (TensorSpec(name="x", dtypes=(DType.FLOAT32,)), TensorSpec(name="w", dtypes=(DType.FLOAT32,), is_optional=True))
+    operator = Operator(
+        name="op", title="Op", level=1, category="", schema_text="op(Tensor x, float eps=1.0, Tensor? w=None) -> (Tensor y, Tensor z)", inputs=tensors,
+        outputs=outputs, attributes=(AttrSpec(name="eps", type="float"),),
+    )  # fmt: skip
+    assert signature(operator) == ("op(Tensor x, float? eps, Tensor? w) -> (Tensor, Tensor)", ["x", "eps", "w"])
