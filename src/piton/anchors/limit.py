@@ -142,16 +142,29 @@ def bottleneck(limiting_unit: str) -> Bottleneck:
 
 
 def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
-    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one."""
+    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one, and for a case that it can't read.
+
+    Raises FormatError when the hardware lacks a rate that is needed.
+    """
     if not has_formula(operator):
         return ()
+    try:
+        counted = works(operator, case, hardware, block)
+    except UNREADABLE:  # of a suite from outside: a value that only its golden knows, or sizes that mean something else there
+        return ()
+    return tuple(priced(work, hardware.convention if block == "convention" else hardware.silicon) for work in counted)
+
+
+UNREADABLE = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+"""What a formula raises for sizes and attributes that do not go together: formulas trust the cases of our suites."""
+
+
+def works(operator: Operator, case: Case, hardware: Hardware, block: Block) -> tuple[Work, ...]:
+    """What the formula of an operator that has one counts. Raises one of UNREADABLE for a case that it can't read."""
     formula = _FORMULAS[operator.name]
-    if block == "convention":
-        if formula.convention is None:
-            return ()
-        work = formula.convention(case, hardware.edition)
-        return (priced(work, hardware.convention),)
-    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
+    if block == "silicon":
+        return tuple(formula.silicon(case, hardware))
+    return (formula.convention(case, hardware.edition),) if formula.convention else ()
 
 
 def priced(work: Work, peaks: Peaks) -> Candidate:
