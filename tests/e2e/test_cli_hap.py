@@ -150,7 +150,7 @@ def test_a_case_that_writes_nothing_is_remarked() -> None:
 def test_sizes_that_a_formula_cannot_read_are_one_message() -> None:
     done = piton("hap", "arg_max", *only("arg_max"), "--shape", "4x5", "--attr", "dim=7")
     assert done.returncode == 2
-    assert "the work formula of arg_max can't read this case" in done.stderr
+    assert "the work formula of arg_max can't read case typed" in done.stderr
 
 
 def test_without_an_operator_there_is_an_overview_of_the_suite() -> None:

@@ -204,6 +204,13 @@ def test_what_is_not_published_and_what_has_no_formula_are_said() -> None:
     assert (audit.equal, audit.cases, audit.labels) == (0, 2, {"MTE": 1})
 
 
+def test_a_case_that_the_formula_cannot_read_costs_no_other() -> None:
+    odd = exp(10).model_copy(update={"attributes": {"base": "high", "scale": 1.0, "shift": 0.0}})
+    first, second = audited(published(odd, 3.0), published(exp(4 * MILLION, "2"), 8.0)).rows
+    assert (first.state, second.state) == (AnchorState.NO_FORMULA, AnchorState.EQUAL)
+    assert first.reasons == ("the work formula of exp can't read case 1: sizes and attributes do not go together",)
+
+
 LINE = {
     "operator": "rms_norm",
     "case": 3,

@@ -283,3 +283,8 @@ def test_of_choices_that_take_equally_long_the_one_with_least_to_do_is_taken() -
     busy, idle = (Candidate(Work(name, 0, 0), dict.fromkeys(UNITS, time) | {"floor": 1.0}) for name, time in (("busy", 0.9), ("idle", 0.1)))
     assert fastest((busy, idle)) is idle
     assert fastest(()) is None
+
+
+def test_a_case_whose_attributes_a_formula_cannot_read_is_one_message() -> None:
+    with pytest.raises(FormatError, match=r"the work formula of exp can't read case 1[\s\S]*x \[8\]"):
+        t_hw(operator("exp"), case_of("exp", (8,), DType.FLOAT32, {"base": "high", "scale": 1.0, "shift": 0.0}), CHIP)

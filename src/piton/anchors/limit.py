@@ -31,6 +31,7 @@ from piton.anchors import (
 from piton.anchors.formula import Formula
 from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
+from piton.core.errors import FormatError
 from piton.core.hardware import Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import Operator
@@ -142,16 +143,29 @@ def bottleneck(limiting_unit: str) -> Bottleneck:
 
 
 def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
-    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one."""
+    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one.
+
+    Raises FormatError when the case is none that the formula can read: sizes and attributes that do not go together.
+    """
     if not has_formula(operator):
         return ()
-    formula = _FORMULAS[operator.name]
-    if block == "convention":
-        if formula.convention is None:
-            return ()
-        work = formula.convention(case, hardware.edition)
-        return (priced(work, hardware.convention),)
-    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
+    try:
+        works = _works(_FORMULAS[operator.name], case, hardware, block)
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust that a case is one of the operator
+        raise _unreadable(operator, case, error) from error
+    return tuple(priced(work, hardware.convention if block == "convention" else hardware.silicon) for work in works)
+
+
+def _works(formula: Formula, case: Case, hardware: Hardware, block: Block) -> tuple[Work, ...]:
+    if block == "silicon":
+        return formula.silicon(case, hardware)
+    return (formula.convention(case, hardware.edition),) if formula.convention else ()
+
+
+def _unreadable(operator: Operator, case: Case, error: Exception) -> FormatError:
+    shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
+    problem = f"the work formula of {operator.name} can't read case {case.id}: sizes and attributes do not go together"
+    return FormatError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check its shapes and attributes")
 
 
 def priced(work: Work, peaks: Peaks) -> Candidate:

@@ -166,18 +166,11 @@ def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.dtype.value for item in case.inputs if item.dtype in hardware.absent_types))
 
 
-def explain_typed(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of a case that a person typed. Raises UsageError when the operator's formula can't read it."""
-    try:
-        return explain(operator, case, sources, time_us)
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust the cases of a suite, not what is typed
-        shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
-        problem = f"the work formula of {operator.name} can't read this case: the sizes and attributes do not go together"
-        raise UsageError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check --shape and --attr") from None
-
-
 def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of one case. Raises UsageError for element types that the chip does not have."""
+    """All about the anchors of one case.
+
+    Raises UsageError for element types that the chip does not have, FormatError for a case that the operator's formula can't read.
+    """
     if absent := absent_types(case, sources.hardware):
         problem = f"case {case.id} of {operator.name} has an element type that {sources.hardware.name} does not have"
         raise UsageError(problem, found=", ".join(absent), action="choose a chip that has it, such as --hardware ascend950pr")
