@@ -11,7 +11,7 @@ import pytest
 
 from piton.anchors import Block, Candidate, bottleneck, choose_baseline, fastest, has_formula, t_hw
 from piton.anchors.elementwise import exp_silicon, gelu_silicon
-from piton.anchors.limit import works
+from piton.anchors.limit import candidates
 from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_silicon
 from piton.anchors.work import UNITS, CubePath, Work, unit_times_us
 from piton.catalog import load_suite
@@ -287,6 +287,11 @@ def test_of_choices_that_take_equally_long_the_one_with_least_to_do_is_taken() -
     assert fastest(()) is None
 
 
+def test_a_case_whose_attributes_a_formula_cannot_read_is_one_message() -> None:
+    with pytest.raises(FormatError, match=r"the work formula of exp can't read case 1[\s\S]*x \[8\]"):
+        candidates(operator("exp"), case_of("exp", (8,), DType.FLOAT32, {"base": "high", "scale": 1.0, "shift": 0.0}), CHIP)
+
+
 @pytest.mark.parametrize("value", [None, 7])
 def test_a_case_that_a_formula_cannot_read_has_no_t_hw(value: int | None) -> None:
     """A suite from outside may leave an attribute to its golden, or mean something else by it: neither ends a run."""
@@ -302,4 +307,4 @@ def test_every_case_of_our_suites_can_be_read(name: str, block: Block) -> None:
     for member in load_suite(name).members:
         for case in member.cases:
             filled = case.model_copy(update={"attributes": all_attributes(member.operator, case)})
-            assert works(member.operator, filled, chip, block), f"{member.operator.name}/{case.id}"
+            assert candidates(member.operator, filled, chip, block), f"{member.operator.name}/{case.id}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from piton.anchors import Block, Candidate, bottleneck, candidates, choose_baseline, fastest, t_hw
-from piton.anchors.limit import UNREADABLE, family, has_formula, reasoning, works
+from piton.anchors.limit import family, reasoning
 from piton.catalog import load_metadata, read_submission
 from piton.core.case import Case
 from piton.core.errors import UsageError
@@ -166,27 +166,11 @@ def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.dtype.value for item in case.inputs if item.dtype in hardware.absent_types))
 
 
-def explain_typed(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of a case that a person typed. Raises UsageError when the operator's formula can't read it."""
-    try:
-        _read(operator, case, sources.hardware)
-        return explain(operator, case, sources, time_us)
-    except UNREADABLE as error:
-        shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
-        problem = f"the work formula of {operator.name} can't read this case: the sizes and attributes do not go together"
-        raise UsageError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check --shape and --attr") from None
-
-
-def _read(operator: Operator, case: Case, hardware: Hardware) -> None:
-    """Let the operator's formula read a case. Raises one of UNREADABLE when it can't; element types that the chip lacks are another matter."""
-    filled = case.model_copy(update={"attributes": all_attributes(operator, case)})
-    if has_formula(operator) and not absent_types(case, hardware):
-        for block in BLOCKS:
-            works(operator, filled, hardware, block)
-
-
 def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of one case. Raises UsageError for element types that the chip does not have."""
+    """All about the anchors of one case.
+
+    Raises UsageError for element types that the chip does not have, FormatError for a case that the operator's formula can't read.
+    """
     if absent := absent_types(case, sources.hardware):
         problem = f"case {case.id} of {operator.name} has an element type that {sources.hardware.name} does not have"
         raise UsageError(problem, found=", ".join(absent), action="choose a chip that has it, such as --hardware ascend950pr")
