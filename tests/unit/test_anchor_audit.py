@@ -256,6 +256,7 @@ def test_a_tensor_among_the_attributes_is_one_that_is_left_out(tmp_path: Path) -
         ({**LINE, "attrs": {"size": 3}}, r"unknown attribute 'size'[\s\S]*epsilon"),
         ({**LINE, "attrs": {"epsilon": "small"}}, "attribute 'epsilon'"),
         ({**LINE, "910b2": {"t_hw_us": -1}}, "microseconds above 0"),
+        ({**LINE, "910b2": {"t_hw_us": 5.0}}, "a case is there twice"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, line: object, message: str) -> None:
