@@ -157,6 +157,8 @@ def _anchor_lines(view: AnchorView) -> Iterator[str]:
     for anchor in view.t_baselines:
         if anchor != view.t_baseline:
             yield _line("T_baseline also known", anchor)
+    if view.unmodelled:
+        yield f"T_baseline has no model: {view.unmodelled}"
     if view.t_baseline is None:
         yield "  a suite may quote it; for a suite of Piton's, an evaluation of the case simulates the plain kernel once and keeps its time in the cache"
     if view.hap is not None:

@@ -106,6 +106,8 @@ class AnchorView(Frozen):
     """All that are known."""
     modelled: EagerView | None
     """The modelled T_baseline, explained, where the model knows the operator and the trace of its golden is kept or may be made."""
+    unmodelled: str
+    """Why its golden has no trace, where there is no modelled T_baseline for that reason; else empty."""
     hap: HapView | None
     """For the time that was given, when both anchors are known."""
     remarks: tuple[str, ...] = ()
@@ -199,6 +201,7 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         t_baseline=baseline,
         t_baselines=tuple(anchor for anchor in (filed.anchor, simulated, modelled, quoted_baseline) if anchor is not None),
         modelled=model,
+        unmodelled=sources.modelled.refusal(operator, case) if sources.modelled and model is None else "",
         hap=_hap(time_us, roof, baseline),
         remarks=tuple(finding.message for finding in filed.findings),
     )
