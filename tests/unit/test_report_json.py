@@ -1,10 +1,12 @@
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from piton.catalog.hardware import load_hardware
+from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput, SizeClass
 from piton.core.dtype import DType
 from piton.core.errors import FormatError, UsageError
@@ -327,6 +329,16 @@ def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_the_schema_in_the_documentation_is_current() -> None:
     assert (ROOT / "docs" / "report.schema.json").read_text() == schema_text(), "write it again: piton schema > docs/report.schema.json"
+
+
+def test_the_schema_knows_how_infinities_are_spelled() -> None:
+    """The range of a case may be infinite, a share of something can't be."""
+    records = json.loads(schema_text())["$defs"]
+    low, confidence = records["CaseInput"]["properties"]["low"], records["Interval"]["properties"]["confidence"]
+    assert low["type"] == ["number", "string"]
+    assert all(re.search(low["pattern"], str(plain(value))) for value in (float("inf"), float("-inf"), float("nan")))
+    assert not re.search(low["pattern"], "information")
+    assert confidence["type"] == "number"
 
 
 def test_the_published_schema_of_a_run_is_that_of_the_records() -> None:
