@@ -115,7 +115,7 @@ def test_bfloat16_gelu_is_limited_by_the_vector_unit() -> None:
     anchor = t_hw(operator("gelu"), case_of("gelu", (16_000_000,), DType.BFLOAT16, {"approximate": "none"}), CHIP)
     assert anchor is not None
     assert anchor.limiting_unit == "vector"
-    assert anchor.value_us == pytest.approx(16e6 * 8 / (48 * 64 * 1.8e9) * 1e6)
+    assert anchor.value_us == pytest.approx(16e6 * (4 + 6 / 2) / (48 * 64 * 1.8e9) * 1e6)  # four conversions; six instructions in half
 
 
 def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
@@ -133,9 +133,9 @@ def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
         ({}, 1),
         ({"scale": 2.0}, 2),
         ({"shift": 1.0}, 2),
-        ({"scale": 2.0, "shift": 1.0}, 3),
+        ({"scale": 2.0, "shift": 1.0}, 2),
         ({"base": 2.0}, 2),
-        ({"base": 2.0, "shift": 1.0}, 3),
+        ({"base": 2.0, "shift": 1.0}, 2),
         ({"base": 1.0, "shift": 1.0}, 2),
     ],
 )
@@ -157,16 +157,16 @@ def test_the_silicon_count_is_never_above_the_convention_count() -> None:
             assert silicon.value_us <= convention.value_us, (case.operator, case.id)
 
 
-def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
+def test_gelu_of_bfloat16_needs_two_more_instructions_in_float32() -> None:
     (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}), CHIP)
-    (brain,) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
+    (brain, _) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
     assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
 
 
-@pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (5.0, 3.0)), (DType.BFLOAT16, (7.0, 5.0))])
-def test_normalisations_take_five_and_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
-    (softmax,) = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
-    (rms_norm,) = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
+@pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (3.0, 3.0)), (DType.BFLOAT16, (5.0, 5.0))])
+def test_normalisations_take_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
+    softmax, *_ = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
+    rms_norm, *_ = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
     assert (softmax.vector_lanes[DType.FLOAT32], rms_norm.vector_lanes[DType.FLOAT32]) == (300 * lanes[0], 300 * lanes[1])
 
 

@@ -55,6 +55,7 @@ def masked_scale_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     return tuple(
         Work(way.name, x.nbytes + mask.nbytes, x.nbytes, vector_lanes={way.lanes: float(x.elements * (products + _conversions(x, mask, way.lanes)))})
         for way in ways(x.dtype, chip)
+        if way.steps <= 1  # four conversions of x cost more than its two products save
     )
 
 

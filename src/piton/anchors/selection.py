@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from piton.anchors.early_end import ends_of, seen_elements
 from piton.anchors.formula import Formula
 from piton.anchors.operands import flag, input_bytes, number, operand
 from piton.anchors.work import Work
@@ -30,24 +31,12 @@ def top_k_convention(case: Case, _edition: Edition) -> Work:
 def top_k_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Every element is read and compared once with what has to be exceeded; k values and int64 indices of every line are written.
 
-    Where the range of the case has a value that none exceeds and that many elements may have (an end of an 8-bit type, NaN, -infinity), a search may
-    end with k of these: then only k elements of a line are certain.
+    Where the range of the case has a value that none exceeds (an end of an 8-bit type, NaN, -infinity), a search may end with k of these: then only k elements
+    of a line are certain.
     """
     x = operand(case, "x")
-    seen = _selected(case) if _may_end_early(x, flag(case, "largest")) else x.elements
+    seen = seen_elements(x, x.shape[int(number(case, "dim"))], int(number(case, "k")), is_largest=flag(case, "largest"))
     return (Work("one comparison", x.dtype.bytes_of(seen), _top_k_bytes(case), vector_lanes={_compared_lanes(x.dtype): float(seen)}),)
-
-
-def _may_end_early(x: CaseInput, is_largest: bool) -> bool:
-    if x.dtype.is_floating:
-        return math.isnan(x.low) or math.isnan(x.high) if is_largest else x.low == -math.inf
-    least, most = _ends_of(x.dtype)
-    return x.dtype.bits == 8 and (x.high >= most if is_largest else x.low <= least)
-
-
-def _ends_of(dtype: DType) -> tuple[int, int]:
-    """Smallest and largest number of an integer type."""
-    return (0, 2**dtype.bits - 1) if dtype.value.startswith("u") else (-(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1)
 
 
 def _top_k_bytes(case: Case) -> int:
@@ -84,7 +73,7 @@ def unique_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
 
 
 def _has_every_byte(x: CaseInput) -> bool:
-    least, most = _ends_of(x.dtype)
+    least, most = ends_of(x.dtype)
     return x.dtype.bits == 8 and x.low <= least and x.high >= most
 
 
