@@ -151,9 +151,9 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
             return ()
         work = formula.convention(case, hardware.edition)
         return (priced(work, hardware.convention),)
-    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
+    return tuple(priced(work, hardware.silicon, shares_hbm=True) for work in formula.silicon(case, hardware))
 
 
-def priced(work: Work, peaks: Peaks) -> Candidate:
-    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
-    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})
+def priced(work: Work, peaks: Peaks, *, shares_hbm: bool = False) -> Candidate:
+    """What this work takes at these peaks; `shares_hbm` is physical, published anchors know nothing of it. Raises FormatError for a lacking rate."""
+    return Candidate(work, {**unit_times_us(work, peaks, shares_hbm=shares_hbm), FLOOR: peaks.floor_us.value})
