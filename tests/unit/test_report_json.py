@@ -312,6 +312,14 @@ def test_a_broken_report_is_one_clear_error(tmp_path: Path, damage: object, mess
         read_report(tmp_path / "report.json")
 
 
+def test_an_operator_without_cases_is_refused(tmp_path: Path) -> None:
+    """Nothing writes one; no share of its cases could be told."""
+    empty = REPORT.model_copy(update={"operators": (REPORT.operators[0].model_copy(update={"cases": ()}),)})
+    (tmp_path / "report.json").write_text(report_text(empty.model_copy(update={"result_digest": empty.canonical_digest()})))
+    with pytest.raises(FormatError, match="an operator without cases"):
+        read_report(tmp_path / "report.json")
+
+
 def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no report here"):
         read_report(tmp_path)

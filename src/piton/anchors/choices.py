@@ -30,7 +30,7 @@ class Demand:
 def arithmetic_choices(dtype: DType, chip: Hardware, demand: Demand) -> tuple[Work, ...]:
     """The work of `demand` in each arithmetic that the chip has for tensors of `dtype`."""
     return tuple(
-        Work(way.name, demand.read_bytes, demand.write_bytes, vector_lanes=way.lanes_for(float(demand.instructions), float(demand.conversions)))
+        Work(way.name, demand.read_bytes, demand.write_bytes, vector_lanes=way.lanes_for(float(demand.instructions), demand.conversions))
         for way in ways(dtype, chip)
     )
 
@@ -40,8 +40,13 @@ def ways(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
     if dtype.is_floating:
         return arithmetics(dtype, chip)
     if dtype.bits == 8 and not has_bfloat16(chip):
-        return (Arithmetic("half arithmetic", DType.FLOAT16, steps=1, conversion=DType.FLOAT16),)
-    return (Arithmetic(f"{dtype.value} arithmetic", dtype),)
+        return (Arithmetic("half arithmetic", DType.FLOAT16, is_converted=True),)
+    return (Arithmetic(f"{dtype.value} arithmetic", dtype, is_converted=False),)
+
+
+def exact_ways(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
+    """Those of `ways` that hold every value of `dtype`: half does not hold all of bfloat16."""
+    return tuple(way for way in ways(dtype, chip) if not way.is_by_way_of_float32)
 
 
 def has_bfloat16(chip: Hardware) -> bool:
