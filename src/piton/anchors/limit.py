@@ -161,7 +161,9 @@ def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block 
         works = _works(_FORMULAS[operator.name], case, hardware, block)
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust that a case is one of the operator
         raise _unreadable(operator, case, error) from error
-    return tuple(priced(work, hardware.convention if block == "convention" else hardware.silicon) for work in works)
+    if block == "convention":
+        return tuple(priced(work, hardware.convention) for work in works)
+    return tuple(priced(work, hardware.silicon, shares_hbm=True) for work in works)
 
 
 def _works(formula: Formula, case: Case, hardware: Hardware, block: Block) -> tuple[Work, ...]:
@@ -176,6 +178,6 @@ def _unreadable(operator: Operator, case: Case, error: Exception) -> UnreadableC
     return UnreadableCaseError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check its shapes and attributes")
 
 
-def priced(work: Work, peaks: Peaks) -> Candidate:
-    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
-    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})
+def priced(work: Work, peaks: Peaks, *, shares_hbm: bool = False) -> Candidate:
+    """What this work takes at these peaks; `shares_hbm` is physical, published anchors know nothing of it. Raises FormatError for a lacking rate."""
+    return Candidate(work, {**unit_times_us(work, peaks, shares_hbm=shares_hbm), FLOOR: peaks.floor_us.value})
