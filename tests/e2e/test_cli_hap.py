@@ -110,6 +110,14 @@ def test_a_typed_case_has_bytes_that_can_be_counted_by_hand_and_both_profiles() 
     assert reads["by_rates"] * reads["by_counts"] == pytest.approx(reads["silicon_us"] / reads["convention_us"])
 
 
+def test_a_table_says_that_an_evaluation_would_model_the_baseline() -> None:
+    note = "an evaluation traces the golden"
+    assert note in piton("hap", "rms_norm", *only("rms_norm")).stdout
+    case = "--case", "1"
+    assert piton("hap", "rms_norm", *only("rms_norm"), *case).stdout.count("T_baseline that scores") == 1
+    assert note not in piton("hap", "rms_norm", *only("rms_norm"), *case).stdout
+
+
 def test_one_case_is_printed_with_the_reason_for_the_difference_and_how_it_is_counted() -> None:
     text = piton("hap", "exp", *only("exp"), "--case", "2").stdout
     for part in (
