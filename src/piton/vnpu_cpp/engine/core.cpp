@@ -68,6 +68,11 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     std::fill(std::begin(compared.is_undefined), std::end(compared.is_undefined), true);
 }
 
+const char *memory_title(uint8_t space) {
+    const CubeSpace *cube = cube_space(space);
+    return cube ? cube->title : "the unified buffer";
+}
+
 OnChip on_chip(Core &core, uint8_t space) {
     const CubeSpace *cube = cube_space(space);
     if (!cube) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map, core.ub_unordered};

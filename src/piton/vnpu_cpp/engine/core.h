@@ -179,6 +179,7 @@ struct OnChip {
     UnorderedWrites &unordered;
 };
 OnChip on_chip(Core &core, uint8_t space);
+const char *memory_title(uint8_t space);  // of an on-chip memory, for messages
 
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
