@@ -152,7 +152,9 @@ def test_a_product_through_queues_of_all_five_positions_is_right(tmp_path: Path)
     (launch,) = [item for item in report["launches"] if item["kind"] == "kernel"]
     assert launch["gm_read_bytes"] == 2 * (48 * 96 + 96 * 64) * 2
     assert launch["gm_written_bytes"] == 2 * 48 * 64 * 4
-    assert all(launch["pipe_busy_us"][pipe] > 0 for pipe in ("M", "MTE1", "MTE2", "FIX"))
+    # Three steps of two cores: an Mmad of 3 x 4 x 2 fractals; three loads of 2 fractals into L0A (5 cycles each) and two of 4 into L0B (17).
+    assert (launch["busy_cycles"]["m"], launch["busy_cycles"]["mte1"]) == (6 * (10 + 24), 6 * (3 * (17 + 5) + 2 * (17 + 17)))
+    assert launch["busy_cycles"]["fix"] == 2 * (12 + 316 + 196)  # set-up, 12288 bytes of L0C at 70 GB/s, latency
 
 
 def test_a_product_that_leaves_before_it_is_there_is_found(tmp_path: Path) -> None:
