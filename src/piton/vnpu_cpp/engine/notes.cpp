@@ -74,7 +74,7 @@ Fault queue_fault(const vnpu_record &record, const char *cause, const std::strin
 Fault overflow_of(const vnpu_record &record) {
     const int64_t used = static_cast<int64_t>(record.scalar), available = record.p[1];
     const auto space = static_cast<uint8_t>(record.p[2]);
-    const bool is_of_cube = space != VNPU_SPACE_UB;
+    const bool is_of_cube = space > VNPU_SPACE_UB;
     const char *cause = !is_of_cube ? "ub_overflow" : space == VNPU_SPACE_L1 ? "l1_overflow" : "l0_overflow";
     const std::string title = memory_title(space);
     const std::string what = api_name(place_of(record)) + " asks for " + bytes_text(used) + " in all; ";
