@@ -1,5 +1,6 @@
 """Does `piton eval` on the virtual NPU give the same numbers on every run and with any number of jobs, without a hazard?"""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -7,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from piton.core.report import Report
+from piton.report.rescore import score_report
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ("exp/1", "exp/13", "exp/14", "gelu/3", "gelu/5", "gelu/13", "rms_norm/3", "rms_norm/12", "softmax/3", "softmax/4", "softmax/13")
@@ -48,3 +52,20 @@ def test_the_quickstart_passes_with_times_anchors_and_no_hazard(reports: dict[st
         assert case["t_hw"]["value_us"] < case["time"]["samples"][0] < case["t_baseline"]["value_us"]
         assert (case["time"]["provenance"], case["t_baseline"]["provenance"], case["t_hw"]["provenance"]) == ("simulated", "simulated", "modelled")
         assert {finding["kind"] for finding in case["findings"]} <= {"auto_sync_relied_on"}
+
+
+def test_a_script_that_shares_nothing_with_piton_scores_the_quickstart_alike(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
+    spec = importlib.util.spec_from_file_location("independent_rescore", ROOT / "tests" / "fidelity" / "independent_rescore.py")
+    independent = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(independent)
+    report = reports["first"][1]
+    for case in chosen_cases(report):
+        hap = case["hap"]
+        assert independent.hap(case) == pytest.approx(hap["ranked"], rel=1e-12)
+        assert hap["interval"]["low"] <= hap["ranked"] <= hap["interval"]["high"]
+    whole = {**report, "operators": [{**item, "cases": chosen_cases({"operators": [item]})} for item in report["operators"]]}
+    scored = score_report(Report.model_validate_json(json.dumps(whole)))
+    operators, levels, total = independent.scores(whole)
+    assert {item.operator: item.score for item in scored.operators} == pytest.approx(operators, rel=1e-12)
+    assert (scored.level_scores, scored.total_score) == (pytest.approx(levels, rel=1e-12), pytest.approx(total, rel=1e-12))
+    assert scored.total_interval.low <= total <= scored.total_interval.high

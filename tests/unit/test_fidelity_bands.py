@@ -13,6 +13,8 @@ from piton.catalog.hardware import hardware_names, load_hardware
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = {"add": r"Add case \d, .*L2 cold", "copy": r"(?:UB|L1) \d, .*", "bank": r"bank conflict scenario \d", "small": r"cast of .*"}
 CLOCKS = 1.85 / 1.8
+ROUNDING = 0.003
+"""Times of a few us with two decimals: 0.005 of 2.50, and a digit of the band."""
 
 
 def computed() -> ModuleType:
@@ -34,11 +36,11 @@ def test_the_tables_have_the_references_that_the_bands_are_made_of() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "short", "vector", "pair"])
-def test_the_shipped_bands_follow_from_the_tables(kind: str) -> None:
+def test_the_shipped_bands_follow_from_the_tables_as_far_as_their_decimals_go(kind: str) -> None:
     low, high, level, references = computed().bands(ratios())[kind]
     shipped = load_hardware("ascend910b1").fidelity[kind]
-    assert (shipped.low, shipped.high, shipped.references) == (low, high, references)
-    assert shipped.confidence == math.floor(100 * level) / 100
+    assert (shipped.low, shipped.high) == (pytest.approx(low, abs=ROUNDING), pytest.approx(high, abs=ROUNDING))
+    assert (shipped.references, shipped.confidence) == (references, math.floor(100 * level) / 100)
 
 
 def test_the_farthest_references_are_inside_the_band_of_their_kind() -> None:

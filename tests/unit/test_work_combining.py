@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from work_cases import BRAIN, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes_by_choice, moved, only, tensor
+from work_cases import BRAIN, BY_WAY, CHIP, HALF, LONG, NEWER, SINGLE, WORD, call, lanes_by_choice, moved, only, tensor
 
 from piton.anchors.combining import (
     apply_adam_w_convention,
@@ -49,7 +49,10 @@ def test_addcdiv_reads_three_lists_and_writes_one() -> None:
 
 
 def test_addcdiv_converts_three_operands_and_the_result() -> None:
-    assert lanes_by_choice(foreach_addcdiv_scalar_silicon, addcdiv(BRAIN)) == {"float32 arithmetic": {SINGLE: 11 * (2 + 3 + 1)}}
+    assert lanes_by_choice(foreach_addcdiv_scalar_silicon, addcdiv(BRAIN)) == {
+        "float32 arithmetic": {SINGLE: 11 * (2 + 3 + 1)},
+        BY_WAY: {HALF: 11 * 2, SINGLE: 11 * 2 * (3 + 1)},
+    }
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ def test_weight_decay_takes_one_instruction_more_unless_the_step_is_0() -> None:
 
 
 def test_adam_w_converts_four_operands_and_one_result() -> None:
-    assert lanes_by_choice(apply_adam_w_silicon, adam_w(BRAIN)) == {"float32 arithmetic": {SINGLE: 20 * (7 + 5)}}
+    assert lanes_by_choice(apply_adam_w_silicon, adam_w(BRAIN)) == {"float32 arithmetic": {SINGLE: 20 * (7 + 5)}, BY_WAY: {HALF: 20 * 7, SINGLE: 20 * 2 * 5}}
 
 
 def test_the_published_count_of_adam_w_writes_the_moments_too() -> None:
@@ -156,7 +159,8 @@ def test_rotary_reads_the_angles_once_and_takes_three_instructions_per_pair() ->
 def test_rotary_converts_every_element_of_both_tensors_twice() -> None:
     elements = 2 * 3 * 5 * 8
     lanes = lanes_by_choice(apply_rotary_pos_emb_silicon, rotary(5, BRAIN))
-    assert lanes == {"float32 arithmetic": {SINGLE: 2 * (elements // 2) * 3 + 2 * elements * 2}}
+    turns, conversions = 2 * (elements // 2) * 3, 2 * elements * 2
+    assert lanes == {"float32 arithmetic": {SINGLE: turns + conversions}, BY_WAY: {HALF: turns, SINGLE: 2 * conversions}}
 
 
 def test_more_heads_share_the_angles() -> None:

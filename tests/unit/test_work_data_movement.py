@@ -129,7 +129,7 @@ def test_scatter_with_a_reduction_reads_all_of_data_and_lets_the_stores_combine(
 
 def test_scatter_multiplies_with_one_instruction_per_update() -> None:
     assert lanes_by_choice(scatter_silicon, scatter("multiply")) == {"float32 arithmetic": {SINGLE: 6}}
-    assert lanes_by_choice(scatter_silicon, scatter("multiply", dtype=BRAIN)) == {"float32 arithmetic": {SINGLE: 6 * (1 + 2)}}
+    assert lanes_by_choice(scatter_silicon, scatter("multiply", dtype=BRAIN))["float32 arithmetic"] == {SINGLE: 6 * (1 + 2)}
 
 
 def test_more_updates_than_places_overwrite_a_line_once() -> None:
@@ -177,6 +177,15 @@ def test_a_step_within_a_block_of_memory_saves_nothing() -> None:
 def test_a_step_beyond_a_block_of_memory_brings_a_block_per_element() -> None:
     work = only(strided_slice_silicon(slice_of((2, 64), SINGLE, ((0, 0), (2, 64), (1, 16))), CHIP))
     assert moved(work) == (2 * (4 * 32 - 32), 2 * 4 * 4)  # 4 elements of a row in 4 blocks, of which two rows may share one
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_masks_without_a_value_are_none(is_named: bool) -> None:
+    """A checkout declares no defaults for them."""
+    case = slice_of((8, 16), SINGLE, ((2,), (5,), (1,)))
+    given = {name: None if name.endswith("_mask") else value for name, value in case.attributes.items() if is_named or not name.endswith("_mask")}
+    bare = case.model_copy(update={"attributes": given})
+    assert moved(strided_slice_convention(bare, "910b2")) == moved(strided_slice_convention(case, "910b2"))
 
 
 def test_a_column_brings_a_block_per_row() -> None:

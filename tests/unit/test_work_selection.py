@@ -42,7 +42,7 @@ def test_elements_are_compared_in_their_own_type_or_as_integers(dtype: DType, la
 @pytest.mark.parametrize(
     ("dtype", "largest", "low", "high"), [(U8, True, 9, 255), (I8, True, -9, 127), (I8, False, -128, 9), (F16, True, NAN, NAN), (F16, False, -INF, 1)]
 )
-def test_a_search_may_end_with_values_that_none_exceeds(dtype: DType, largest: bool, low: float, high: float) -> None:
+def test_a_search_of_few_may_end_with_values_that_none_exceeds(dtype: DType, largest: bool, low: float, high: float) -> None:
     (work,) = top_k_silicon(ranged(top_k_case(dtype, largest=largest), low, high), A2)
     assert sum(work.vector_lanes.values()) == 3 * 2  # k of each line
     assert work.read_bytes == 6 * dtype.bits // 8
@@ -54,6 +54,21 @@ def test_a_search_may_end_with_values_that_none_exceeds(dtype: DType, largest: b
 def test_a_search_goes_on_where_a_better_value_may_come(dtype: DType, largest: bool, low: float, high: float) -> None:
     (work,) = top_k_silicon(ranged(top_k_case(dtype, largest=largest), low, high), A2)
     assert work.read_bytes == 15 * dtype.bits // 8
+
+
+def test_many_values_that_none_exceeds_take_their_time_to_be_met() -> None:
+    case = case_of("top_k", [("x", U8, (4, 100_000))], k=100, dim=-1, largest=True)
+    (work,) = top_k_silicon(ranged(case, 0, 255), A2)
+    # One in 256 is 255. To have 100 of them by chance at all, 100 - t have to be expected: t^2 = 64 (100 - 2 t / 3), t = -64/3 + sqrt((64/3)^2 + 6400) = 61.5.
+    assert work.read_bytes == pytest.approx(4 * 256 * (100 - 61.46), rel=1e-3)
+    (short,) = top_k_silicon(ranged(case_of("top_k", [("x", U8, (4, 2000))], k=100, dim=-1, largest=True), 0, 255), A2)
+    assert short.read_bytes == 4 * 2000  # 7.8 are expected
+
+
+def test_special_values_stand_in_few_lines() -> None:
+    case = case_of("top_k", [("x", F16, (1000, 500))], k=100, dim=-1, largest=True)
+    (work,) = top_k_silicon(ranged(case, 0, NAN), A2)
+    assert work.read_bytes == (1000 * 500 - 20 * 400) * 2  # 2048 NaN at most: 100 of them in 20 lines, which may leave 400 of 500 elements unread
 
 
 def test_twice_the_rows_are_twice_the_bytes_of_top_k() -> None:

@@ -15,6 +15,7 @@ CHIP = load_hardware("ascend910b2")
 """dav-2201: bfloat16 is converted, never computed in."""
 NEWER = load_hardware("ascend950pr")
 """dav-3510: computes in bfloat16, and has an exponential of a difference."""
+BY_WAY = "half arithmetic by way of float32"
 HALF, BRAIN, SINGLE, WORD, LONG = DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.INT32, DType.INT64
 
 

@@ -44,6 +44,11 @@ def ways(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
     return (Arithmetic(f"{dtype.value} arithmetic", dtype, is_converted=False),)
 
 
+def exact_ways(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
+    """Those of `ways` that hold every value of `dtype`: half does not hold all of bfloat16."""
+    return tuple(way for way in ways(dtype, chip) if not way.is_by_way_of_float32)
+
+
 def has_bfloat16(chip: Hardware) -> bool:
     """True where the vector unit computes in bfloat16 (and on bytes): after dav-2201."""
     return any(way.lanes is DType.BFLOAT16 for way in arithmetics(DType.BFLOAT16, chip))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from piton.anchors.choices import Demand, arithmetic_choices, ways
+from piton.anchors.choices import Demand, arithmetic_choices, exact_ways
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, operands
 from piton.anchors.work import Work
@@ -54,7 +54,7 @@ def masked_scale_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     products = 1 + (number(case, "scale") != 1)
     return tuple(
         Work(way.name, x.nbytes + mask.nbytes, x.nbytes, vector_lanes={way.lanes: float(x.elements * (products + _conversions(x, mask, way.lanes)))})
-        for way in ways(x.dtype, chip)
+        for way in exact_ways(x.dtype, chip)
     )
 
 

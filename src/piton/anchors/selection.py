@@ -18,6 +18,8 @@ from piton.core.hardware import Edition, Hardware
 
 _INDEX_BYTES = 8
 """Indices are int64."""
+_MOST_SPECIAL = 2 * 1024
+"""Infinities and NaN in a tensor whose range has them: up to 1024 at its head and at its tail (rules of the data sets)."""
 
 
 def top_k_convention(case: Case, _edition: Edition) -> Work:
@@ -30,15 +32,29 @@ def top_k_convention(case: Case, _edition: Edition) -> Work:
 def top_k_silicon(case: Case, _chip: Hardware) -> tuple[Work, ...]:
     """Every element is read and compared once with what has to be exceeded; k values and int64 indices of every line are written.
 
-    Where the range of the case has a value that none exceeds and that many elements may have (an end of an 8-bit type, NaN, -infinity), a search may
-    end with k of these: then only k elements of a line are certain.
+    A search may end with k values that none exceeds. Where the range of the case has them, a line with k special values (NaN, -infinity) has k certain
+    elements, and a line of an 8-bit type as many as it takes by chance to meet its end k times.
     """
     x = operand(case, "x")
-    seen = _selected(case) if _may_end_early(x, flag(case, "largest")) else x.elements
+    seen = _searched(case) if _has_unexceeded(x, flag(case, "largest")) else x.elements
     return (Work("one comparison", x.dtype.bytes_of(seen), _top_k_bytes(case), vector_lanes={_compared_lanes(x.dtype): float(seen)}),)
 
 
-def _may_end_early(x: CaseInput, is_largest: bool) -> bool:
+def _searched(case: Case) -> int:
+    """Elements that a search which may end early has to look at."""
+    x, k = operand(case, "x"), int(number(case, "k"))
+    length = x.shape[int(number(case, "dim"))]
+    lines = x.elements // length
+    if x.dtype.is_floating:
+        return x.elements - min(lines, _MOST_SPECIAL // max(k, 1)) * (length - k)
+    least, most = _ends_of(x.dtype)
+    values = min(x.high, most) - max(x.low, least) + 1
+    # To be met k times with a chance of 1e-14 or more, an end has to be expected k - t times, with t^2 / (2 (k - t + t / 3)) = 32 (Chernoff's bound).
+    expected = k + 64 / 3 - math.sqrt((64 / 3) ** 2 + 64 * k)
+    return lines * min(length, max(k, math.floor(expected * values)))
+
+
+def _has_unexceeded(x: CaseInput, is_largest: bool) -> bool:
     if x.dtype.is_floating:
         return math.isnan(x.low) or math.isnan(x.high) if is_largest else x.low == -math.inf
     least, most = _ends_of(x.dtype)

@@ -116,8 +116,11 @@ def _difference_table(difference: BlockDifference) -> Listing:
 
 
 def _difference_row(unit: UnitDifference) -> tuple[str, ...]:
-    ratio = unit.silicon_us / unit.convention_us if unit.convention_us else None
-    return (unit.unit, microseconds(unit.convention_us), microseconds(unit.silicon_us), _factor(ratio), _factor(unit.by_rates), _factor(unit.by_counts))
+    """A unit that only one of the two gives work has no factors: the convention knows no mte1 and no fixp, and so books all writes to mte3."""
+    is_in_both = bool(unit.convention_us and unit.silicon_us)
+    times = [microseconds(time) if time else NONE for time in (unit.convention_us, unit.silicon_us)]
+    factors = (unit.silicon_us / unit.convention_us, unit.by_rates, unit.by_counts) if is_in_both else (None, None, None)
+    return (unit.unit, *times, *map(_factor, factors))
 
 
 def _factor(value: float | None) -> str:
@@ -154,6 +157,8 @@ def _anchor_lines(view: AnchorView) -> Iterator[str]:
     for anchor in view.t_baselines:
         if anchor != view.t_baseline:
             yield _line("T_baseline also known", anchor)
+    if view.unmodelled:
+        yield f"T_baseline has no model: {view.unmodelled}"
     if view.t_baseline is None:
         yield "  a suite may quote it; for a suite of Piton's, an evaluation of the case simulates the plain kernel once and keeps its time in the cache"
     if view.hap is not None:

@@ -28,6 +28,7 @@ _MEANINGS: dict[AnchorState | AnchorMark, str] = {
     AnchorMark.FLOORED: "T_HW is the floor, whatever the case is",
     AnchorMark.TIED: "two units within 1 %: which one limits is a coin toss",
     AnchorMark.T_HW_BELOW_SILICON: "impossible: T_HW is below what the documented peaks allow",
+    AnchorMark.T_HW_ABOVE_SILICON: "T_HW is above what the shortest known code needs: a kernel may be faster",
     AnchorMark.BASELINE_CAPPED: "T_baseline is max(10 T_HW, 10 us): derived, or cut off there",
     AnchorMark.BASELINE_NEAR: "T_baseline is below 2 T_HW: a score moves by much for little time",
     AnchorMark.BASELINE_NOT_ABOVE: "impossible: T_baseline is not above T_HW",

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from piton.anchors import Candidate, bottleneck, candidates, fastest
+from piton.anchors import Block, Candidate, bottleneck, candidates, fastest
 from piton.anchors.limit import FLOOR
 from piton.catalog.published import PublishedCase
 from piton.core.case import Case
+from piton.core.errors import FormatError
 from piton.core.hardware import Hardware
 from piton.core.operator import Frozen, Operator
 from piton.curate.anchor_origin import Origins, find_origins, is_equal
@@ -29,8 +30,8 @@ NEAR = 2.0
 """A baseline below this multiple of T_HW: a score moves by much for little time."""
 CAP_RATIO, CAP_US = 10.0, 10.0
 """Published baselines are at most max(10 T_HW, 10 us), and equal that where none was measured."""
-_BELOW = 0.005
-"""A value is below another when it is so by more than rounding."""
+_BELOW, _ABOVE = 0.005, 0.05
+"""A value is below another when it is so by more than rounding, and above when a kernel could come between them."""
 
 
 class AnchorState(str, Enum):
@@ -41,7 +42,7 @@ class AnchorState(str, Enum):
     """It belongs to another definition of the case, which was found."""
     UNEXPLAINED = "unexplained"
     NO_FORMULA = "no_formula"
-    """Nothing to compare with."""
+    """Nothing to compare with: the operator has no formula, or its formula can't read the case; then a reason says so."""
     NOT_PUBLISHED = "not_published"
 
 
@@ -54,6 +55,8 @@ class AnchorMark(str, Enum):
     """Two units take the same time within 1 %: the limiting one is a coin toss."""
     T_HW_BELOW_SILICON = "t_hw_below_silicon"
     """Below what the chip's documented peaks allow: no kernel reaches it."""
+    T_HW_ABOVE_SILICON = "t_hw_above_silicon"
+    """Above what the shortest known code needs at the documented peaks: a kernel may be faster, and then the anchor was no bound."""
     BASELINE_CAPPED = "baseline_capped"
     """T_baseline is max(10 T_HW, 10 us): derived from T_HW, or measured and cut off there."""
     BASELINE_NEAR = "baseline_near"
@@ -110,7 +113,7 @@ class PlatformAudit(Frozen):
 
 
 def audit_platform(cases: Sequence[PublishedCase], platform: str, hardware: Hardware) -> PlatformAudit:
-    """Every case against `hardware`, whose convention is that of the platform. Raises FormatError when it lacks a rate that a case needs."""
+    """Every case against `hardware`, whose convention is that of the platform."""
     others: dict[str, list[Case]] = {}
     for item in cases:
         others.setdefault(item.operator.name, []).append(_filled(item.operator, item.case))
@@ -145,8 +148,8 @@ class _Audit:
 
     def row(self) -> AuditRow:
         operator, case = self.item.operator, _filled(self.item.operator, self.item.case)
-        derived = fastest(candidates(operator, case, self.hardware, "convention"))
-        silicon = fastest(candidates(operator, case, self.hardware, "silicon"))
+        derived, why_not = self._limit(case, "convention")
+        silicon, _ = self._limit(case, "silicon")
         quoted = self.item.quoted.get(self.platform)
         t_hw = quoted.t_hw.value_us if quoted and quoted.t_hw else None
         baseline = quoted.t_baseline.value_us if quoted and quoted.t_baseline else None
@@ -158,7 +161,7 @@ class _Audit:
             platform=self.platform,
             state=state,
             marks=tuple(mark for mark, _ in marks),
-            reasons=(*reasons, *(text for _, text in marks if text)),
+            reasons=(*reasons, *why_not, *(text for _, text in marks if text)),
             published_t_hw_us=t_hw,
             published_baseline_us=baseline,
             derived_t_hw_us=derived.time_us if derived else None,
@@ -167,6 +170,13 @@ class _Audit:
             limiting_unit=derived.limiting_unit if derived else "",
             label=bottleneck(_longest(derived)[0]) if derived else "",
         )
+
+    def _limit(self, case: Case, block: Block) -> tuple[Candidate | None, tuple[str, ...]]:
+        """T_HW of the case, or why there is none: one odd row does not cost the others."""
+        try:
+            return fastest(candidates(self.item.operator, case, self.hardware, block)), ()
+        except FormatError as error:
+            return None, (error.problem,)
 
     def _state(self, case: Case, t_hw: float | None, derived: Candidate | None) -> tuple[AnchorState, tuple[str, ...]]:
         if t_hw is None:
@@ -190,6 +200,8 @@ class _Audit:
                 marks.append((AnchorMark.TIED, f"{first} and {second} take the same time: which one limits is a coin toss"))
         if silicon and t_hw is not None and t_hw < (1 - _BELOW) * silicon.time_us:
             marks.append((AnchorMark.T_HW_BELOW_SILICON, f"T_HW asks {_above(silicon, t_hw)}"))
+        if silicon and t_hw is not None and t_hw > (1 + _ABOVE) * max(silicon.time_us, floor):
+            marks.append((AnchorMark.T_HW_ABOVE_SILICON, f"T_HW is {t_hw / silicon.time_us:.3g} times what the shortest known code needs"))
         return marks
 
 
