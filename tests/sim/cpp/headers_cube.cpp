@@ -57,6 +57,7 @@ void results() {
 }
 
 void bias() {
+    static_assert(ONE_BLK_SIZE == 32, "the block that DataCopy counts");
     auto to = At<float>(TPosition::C2, 64, 192), from = At<float>(TPosition::C1, 32, 1024);
     DataCopy(to, from, DataCopyParams(2, 3, 1, 1));
     DataCopy(to, from, 32);

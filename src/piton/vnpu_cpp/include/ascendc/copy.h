@@ -136,6 +136,8 @@ PITON_API void SubmitPadOut(const AscendC::GlobalTensor<T> &dst, const AscendC::
 
 namespace AscendC {
 
+constexpr int32_t ONE_BLK_SIZE = 32; /* bytes that lengths and gaps count */
+
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location()) {
     piton::SubmitCopy(dst.Operand(), src.Operand(), piton::ElementsAsBlock<T>(count, at), src.CopyFlags(), at);
