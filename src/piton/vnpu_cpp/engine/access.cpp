@@ -239,7 +239,8 @@ void report_cores(Core &core, const vnpu_record &record, const Touch &touch, con
     core.report(record, "missing_sync",
                 describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
                     bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
-                    ", and no SyncAll, nor a flag between the cores, orders the two",
+                    ", and nothing orders the two; needed: SyncAll between them, or a flag between the cores that is set after the earlier (CrossCoreSetFlag "
+                    "behind its pipe, IBSet) and waited for before the later, unless the two are meant to touch different bytes",
                 {{"begin", static_cast<int64_t>(other.begin)},
                  {"end", static_cast<int64_t>(other.end)},
                  {"overlap_bytes", static_cast<int64_t>(other.end - other.begin)},
