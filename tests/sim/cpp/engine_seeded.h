@@ -68,5 +68,11 @@ void choose(const Scene &scene);
 void tail(const Scene &scene);
 void shift(const Scene &scene);
 void pick(const Scene &scene);
+void own_id(const Scene &scene);
+void many(const Scene &scene);
+void scratch(const Scene &scene);
+void single(const Scene &scene);
+void combine(const Scene &scene);
+void counter(const Scene &scene);
 
 }  // namespace seeded

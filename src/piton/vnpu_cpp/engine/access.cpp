@@ -268,6 +268,15 @@ void remember_shared(Core &core, const Touch &touch, const SharedAccess &access)
     (touch.is_atomic ? shared.atomics : touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, access);
 }
 
+void note_freed(Core &core, const vnpu_record &record, const Touch &touch) {
+    const FreedTensors::Freed *found = touch.space == VNPU_SPACE_UB ? core.freed.find(touch.begin, touch.end) : nullptr;
+    if (found == nullptr || core.launch.reporter.has(place_of(record), "other")) return;
+    core.note(record, "other",
+              describe(place_of(record)) + " " + verb(touch.is_write) + " " + bytes_text("UB", touch.begin, touch.end, false) + ", of a tensor that " +
+                  describe(found->place) + " has freed: the next AllocTensor may hand it out and a copy overwrite it; FreeTensor belongs behind the last use",
+              {{"begin", static_cast<int64_t>(touch.begin)}, {"end", static_cast<int64_t>(touch.end)}, {"earlier_line", found->place.line}});
+}
+
 }  // namespace
 
 SharedAccess shared_access(const Core &core, uint8_t pipe, uint32_t number, uint32_t place) {
@@ -296,6 +305,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
         if (!is_watched(touch)) continue;
         const bool is_gm = touch.space == VNPU_SPACE_GM;
         if (!is_gm) check_unordered(core, record, touch);
+        if (!is_gm) note_freed(core, record, touch);
         check(is_gm ? core.gm_map : on_chip(core, touch.space).map, touch);
         if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);

@@ -16,6 +16,7 @@
 #include "diagnostics.h"
 #include "engine.h"
 #include "fibre.h"
+#include "freed.h"
 #include "hazard.h"
 #include "memory.h"
 #include "program_clock.h"
@@ -76,6 +77,7 @@ struct MaskState {
 struct AtomicState {
     uint32_t mode = 0;  // enum of VNPU_OP_SET_ATOMIC: none, add, max, min
     uint8_t dtype = VNPU_DT_NONE;
+    Place place;  // of the call that chose the mode
 };
 
 // The vector unit's compare register: bits of one repeat.
@@ -128,6 +130,7 @@ struct Core {
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
+    FreedTensors freed;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
     AtomicState atomic;
@@ -218,6 +221,7 @@ void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void buffer_use(Core &core, const vnpu_record &record);
 void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
 void note_surplus_blocks(Launch &launch);

@@ -101,6 +101,15 @@ void note_unordered(Core &core, const OnChip &memory) {
     }
 }
 
+// The mode outlives the kernel: the next one's stores would be combined as well.
+void note_atomic(Core &core) {
+    if (core.atomic.mode == 0 || core.launch.reporter.has(core.atomic.place, "other")) return;
+    core.launch.reporter.finding(core.atomic.place, core.index, "other",
+                                 "the kernel ends with atomic stores on, chosen by " + describe(core.atomic.place) +
+                                     "; the next kernel's stores would be combined with what is there; needed: SetAtomicNone behind the last atomic store",
+                                 {{"mode", core.atomic.mode}});
+}
+
 // What would take a flag that is left over.
 std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t id) {
     if (place.flags & VNPU_F_QUEUE) return "DeQue of every tensor that was enqueued, and FreeTensor of every one that was allocated";
@@ -110,6 +119,7 @@ std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
     note_unordered(core, on_chip(core, core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB));
+    note_atomic(core);
     for (const auto &[key, pending] : core.events) {
         if (pending.empty()) continue;
         const Place &place = pending.back().place;
