@@ -92,7 +92,7 @@ def adding(rig: Rig, source: int, *steps: Record, dtype: int = I32) -> list[Reco
 def test_cores_add_to_one_address_without_a_race(rig: Rig) -> None:
     source, out = rig.upload(np.full(8, 3, np.int32)), rig.upload(np.zeros(8, np.int32), is_mutable=True)
     twice = [store(gm(out, I32), ub(0, I32), 32)] * 2
-    report = rig.launch(*[adding(rig, source, *twice)] * 4)
+    report = rig.launch(*[adding(rig, source, *twice, atomic(NONE))] * 4)
     assert report.diagnostics == []
     assert rig.download(out, 8, np.int32).tolist() == [24] * 8
 

@@ -118,8 +118,15 @@ def test_cube_blocks_beyond_the_cube_cores_can_not_meet(rig: Rig) -> None:
 
 
 def test_a_counter_holds_15(rig: Rig) -> None:
-    assert rig.launch([cross_set() for _ in range(15)]).causes() == []
-    assert set(rig.launch([cross_set() for _ in range(16)]).causes()) == {"flag_misuse"}
+    waits = [cross_wait() for _ in range(15)]
+    assert rig.launch([cross_set() for _ in range(15)] + waits).causes() == []
+    assert set(rig.launch([cross_set() for _ in range(16)] + [*waits, cross_wait()]).causes()) == {"flag_misuse"}
+
+
+def test_a_flag_of_all_cores_that_one_does_not_wait_for_is_a_leak_at_its_set(rig: Rig) -> None:
+    report = rig.launch([cross_set(), cross_wait(), cross_set(line=8)], [cross_set(), cross_wait(), cross_set(), cross_wait()])
+    assert report.causes() == ["flag_leak"]
+    assert (report.first("flag_leak")["line"], report.first("flag_leak")["numbers"]) == (8, {"flag_id": 0, "sets": 2, "waits": 1})
 
 
 def test_an_id_keeps_four_bits_and_those_of_sync_all_are_named(rig: Rig) -> None:

@@ -166,6 +166,8 @@ SEEDS = [
     Seed(50, "single", "FreeTensor before the last use, in a kernel of one tile", "other", "FreeTensor belongs behind the last use", is_finding=True),
     Seed(51, "combine", "SetAtomicNone left out", "other", "SetAtomicNone", is_finding=True),
     Seed(52, "counter", "SetMaskNorm left out", "default_mask_changed", "SetMaskNorm", is_finding=True),
+    Seed(53, "cross", "CrossCoreWaitFlag left out", "missing_sync", "waited for before the later"),
+    Seed(54, "cross", "a flag between the cores that nobody waits for", "flag_leak", "CrossCoreWaitFlag"),
 ]
 
 
@@ -173,7 +175,7 @@ SEEDS = [
 def marked() -> dict[str, tuple[str, int]]:
     """File and line of every mark, such as "3 here"."""
     marks: dict[str, tuple[str, int]] = {}
-    for path in sorted(CPP.glob("engine_seeded_*.cpp")):
+    for path in sorted(CPP.glob("engine_kernels_seeded_*.cpp")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for mark in re.findall(r"\[(\d+ \w+)\]", line):
                 assert mark not in marks, f"{mark} twice"
@@ -235,3 +237,12 @@ def test_the_table_numbers_its_seeds_and_every_kernel_has_one() -> None:
     assert sum(not seed.is_finding for seed in SEEDS) >= 30
     assert {seed.kernel for seed in SEEDS} == set(KERNELS)
     assert {int(mark.split()[0]) for mark in marked()} == {seed.number for seed in SEEDS}
+
+
+def test_the_page_lists_every_seed() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "hazards.md").read_text()
+    for seed in SEEDS:
+        kind = f"`{seed.cause}` (finding)" if seed.is_finding else f"`{seed.cause}`"
+        assert f"| {seed.number} | `{seed.kernel}` | {seed.edit} | {kind} |" in page
+    assert len(re.findall(r"^\| \d+ \|", page, re.MULTILINE)) == len(SEEDS)
+    assert f"holds {len(KERNELS)} right kernels" in page

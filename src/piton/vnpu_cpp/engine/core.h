@@ -154,6 +154,7 @@ struct Core {
     uint32_t epoch = 0;         // flags set for other cores so far
     uint32_t cross_sets[kCrossFlags] = {};
     uint32_t cross_waits[kCrossFlags] = {};
+    Place last_cross_set[kCrossFlags];
     Waiting waiting;  // what it stands at
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
@@ -216,6 +217,7 @@ void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void cross_set(Core &core, const vnpu_record &record);
 void cross_wait(Core &core, const vnpu_record &record);
+void report_left_cross_flags(Core &core);
 uint64_t soft_set(Core &core, const vnpu_record &record);
 void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);

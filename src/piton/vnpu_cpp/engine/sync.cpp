@@ -119,7 +119,6 @@ std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
     note_unordered(core, on_chip(core, core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB));
-    note_atomic(core);
     for (const auto &[key, pending] : core.events) {
         if (pending.empty()) continue;
         const Place &place = pending.back().place;
@@ -129,6 +128,8 @@ void end_of_program(Core &core) {
                                            " and never waited for; it would disturb the next kernel on this core; needed: " + leak_remedy(place, from, to, id),
                                        {{"event_id", id}, {"sets", static_cast<int64_t>(pending.size())}});
     }
+    report_left_cross_flags(core);
+    note_atomic(core);
     if (core.dirty.ranges().empty() || !core.moves_data()) return;
     core.launch.reporter.violation(
         core.last_scalar_store, core.index, "missing_sync",

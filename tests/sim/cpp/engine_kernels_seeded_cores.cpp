@@ -40,11 +40,12 @@ void cross(const Scene &scene) {
     TBuf<> buffer;
     pipe.InitBuffer(buffer, 2 * kTileBytes);
     const LocalTensor<float> a = buffer.Get<float>();
-    StoreOwn(scene, a, {});
+    StoreOwn(scene, a, {});  // [53 here]
     if (scene.Only(30)) CrossCoreSetFlag<0, PIPE_V>(0);
     if (scene.Keep(30)) CrossCoreSetFlag<0, PIPE_MTE3>(0);
-    CrossCoreWaitFlag(0);
-    PassOn(scene, a[kTile], Neighbour(), {});  // [30 here]
+    if (scene.Only(54)) CrossCoreSetFlag<0, PIPE_MTE3>(3);  // [54 here]
+    if (scene.Keep(53)) CrossCoreWaitFlag(0);
+    PassOn(scene, a[kTile], Neighbour(), {});  // [30 here] [53 other]
 }
 
 /* Core 1 waits for core 0. */
