@@ -94,6 +94,7 @@ KERNELS = {
     "many": Kernel(lambda x: functools.reduce(np.add, x[:TILE].reshape(8, 64)), findings=AUTO),
     "scratch": Kernel(lambda x: np.floor(x[:TILE].astype(np.float16)), findings=AUTO),
     "single": Kernel(lambda x: 2 * x[:TILE]),
+    "spread": Kernel(lambda x: np.repeat(x[:16], 8)),
     "combine": Kernel(lambda x: 2 * x[:TILE]),
     "counter": Kernel(lambda x: np.abs(x[:TILE]) + 1, findings=AUTO),
 }
@@ -168,6 +169,7 @@ SEEDS = [
     Seed(52, "counter", "SetMaskNorm left out", "default_mask_changed", "SetMaskNorm", is_finding=True),
     Seed(53, "cross", "CrossCoreWaitFlag left out", "missing_sync", "waited for before the later"),
     Seed(54, "cross", "a flag between the cores that nobody waits for", "flag_leak", "CrossCoreWaitFlag"),
+    Seed(55, "spread", "scratch memory that overlaps the result", "bad_overlap", "a buffer of its own"),
 ]
 
 

@@ -69,6 +69,21 @@ void scratch(const Scene &scene) {
     DataCopy(scene.To(), a, kTile);
 }
 
+/* Every element of a column of 16 becomes a row of 8; the scratch memory lies behind the result. */
+void spread(const Scene &scene) {
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 4 * kTileBytes);
+    const LocalTensor<float> a = buffer.Get<float>(), b = a[kTile];
+    LocalTensor<uint8_t> room = a[scene.Only(55) ? kTile + 64 : 2 * kTile].ReinterpretCast<uint8_t>();
+    const uint32_t to[2] = {16, 8}, from[2] = {16, 1};
+    DataCopy(a, scene.From(), 16);
+    Order<HardEvent::MTE2_V>();
+    Broadcast<float, 2, 1>(b, a, to, from, room);  // [55 here]
+    Order<HardEvent::V_MTE3>();
+    DataCopy(scene.To(), b, 128);
+}
+
 /* One tile by queues, so that no later load runs into it. */
 void single(const Scene &scene) {
     TPipe pipe;
