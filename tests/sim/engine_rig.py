@@ -359,7 +359,7 @@ def engine_library() -> ctypes.CDLL:
     headers = {False: _digested_headers("vnpu"), True: _digested_headers("")}
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
     cache.mkdir(parents=True, exist_ok=True)
-    keys = {source: _digest(command, headers[source.name == "engine_kernels.cpp"], source.name, source.read_bytes()) for source in sources}
+    keys = {source: _digest(command, headers[source.name.startswith("engine_kernels")], source.name, source.read_bytes()) for source in sources}
     objects = {source: cache / f"{key}.o" for source, key in keys.items()}
     _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
     library = cache / f"{_digest(*objects.values())}.so"

@@ -86,7 +86,7 @@ def test_none_ends_it_and_a_type_alone_keeps_the_kind(rig: Rig) -> None:
 
 
 def adding(rig: Rig, source: int, *steps: Record, dtype: int = I32) -> list[Record]:
-    return [load(ub(0), gm(source), 32), *flag(MTE2, MTE3), atomic(ADD, dtype), *steps]
+    return [load(ub(0), gm(source), 32), *flag(MTE2, MTE3), atomic(ADD, dtype), *steps, atomic(NONE)]
 
 
 def test_cores_add_to_one_address_without_a_race(rig: Rig) -> None:
@@ -149,7 +149,16 @@ def test_other_atomic_stores_do_not_exist(rig: Rig, mode: int, dtype: int) -> No
     assert rig.launch([atomic(mode, dtype)]).causes() == ["unsupported_api"]
 
 
+def test_atomic_stores_left_on_are_a_finding_at_the_call_that_chose_them(rig: Rig) -> None:
+    chosen = atomic(ADD, F32)
+    chosen.line = 5
+    report = rig.launch([chosen])
+    assert (report.causes(), report.findings()) == ([], ["other"])
+    assert report.first("other")["line"] == 5
+    assert "SetAtomicNone" in report.first("other")["message"]
+
+
 def test_loads_are_not_atomic(rig: Rig) -> None:
     source = rig.upload(np.full(8, 3, np.float32))
-    report = rig.launch([load(ub(0), gm(source), 32), atomic(ADD, F32), load(ub(64), gm(source), 32), *flag(MTE2, V)])
+    report = rig.launch([load(ub(0), gm(source), 32), atomic(ADD, F32), load(ub(64), gm(source), 32), *flag(MTE2, V), atomic(NONE)])
     assert report.diagnostics == []

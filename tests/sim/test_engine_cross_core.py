@@ -104,7 +104,10 @@ def test_bytes_that_many_cores_read_may_be_overwritten_after_a_round_of_all(rig:
 def test_a_flag_that_one_core_never_sets_is_a_deadlock_with_the_place_of_the_wait(rig: Rig) -> None:
     report = rig.launch([cross_set(), cross_wait(line=9)], [set_value(ub(0), 1)])
     assert report.first("deadlock")["line"] == 9
-    assert "1 of 2 blocks" in report.first("deadlock")["message"]
+    message = report.first("deadlock")["message"]
+    assert "1 of 2 blocks wait for ever, core 0 here" in message
+    assert "1 of 2 cores have set id 0" in message
+    assert message.endswith("core 1 ended, its last call: SetValue")
 
 
 def test_more_blocks_than_cores_can_not_meet(rig: Rig) -> None:
@@ -118,8 +121,15 @@ def test_cube_blocks_beyond_the_cube_cores_can_not_meet(rig: Rig) -> None:
 
 
 def test_a_counter_holds_15(rig: Rig) -> None:
-    assert rig.launch([cross_set() for _ in range(15)]).causes() == []
-    assert set(rig.launch([cross_set() for _ in range(16)]).causes()) == {"flag_misuse"}
+    waits = [cross_wait() for _ in range(15)]
+    assert rig.launch([cross_set() for _ in range(15)] + waits).causes() == []
+    assert set(rig.launch([cross_set() for _ in range(16)] + [*waits, cross_wait()]).causes()) == {"flag_misuse"}
+
+
+def test_a_flag_of_all_cores_that_one_does_not_wait_for_is_a_leak_at_its_set(rig: Rig) -> None:
+    report = rig.launch([cross_set(), cross_wait(), cross_set(line=8)], [cross_set(), cross_wait(), cross_set(), cross_wait()])
+    assert report.causes() == ["flag_leak"]
+    assert (report.first("flag_leak")["line"], report.first("flag_leak")["numbers"]) == (8, {"flag_id": 0, "sets": 2, "waits": 1})
 
 
 def test_an_id_keeps_four_bits_and_those_of_sync_all_are_named(rig: Rig) -> None:
@@ -184,4 +194,7 @@ def test_a_flag_outside_memory_and_one_that_never_comes(rig: Rig) -> None:
 
 
 def test_sync_all_and_a_flag_wait_at_the_same_time_are_a_deadlock(rig: Rig) -> None:
-    assert rig.launch([sync_all()], [cross_set(), cross_wait()]).causes() == ["deadlock"]
+    report = rig.launch([sync_all(line=3)], [cross_set(), cross_wait(line=7)])
+    assert report.causes() == ["deadlock"]
+    assert report.first("deadlock")["line"] == 7
+    assert report.first("deadlock")["message"].endswith("core 0 waits in SyncAll at kernel.cpp:3")

@@ -355,7 +355,7 @@ def two_cores(scene: Scene, value: int, *, between: list[Record]) -> Report:
 
 def test_cores_that_store_to_one_place_need_sync_all_or_equal_values(scene: Scene) -> None:
     assert two_cores(scene, 0x3F800000, between=[]).causes() == ["missing_sync"]
-    assert "no SyncAll" in two_cores(scene, 0x3F800000, between=[]).first("missing_sync")["message"]
+    assert "needed: SyncAll" in two_cores(scene, 0x3F800000, between=[]).first("missing_sync")["message"]
     assert two_cores(scene, 0x3F800000, between=[sync_all()]).causes() == []
     assert two_cores(scene, 0x40000000, between=[]).findings() == ["equal_value_overlap"]
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "access_text.h"
 #include "composite.h"
+#include "other_cores.h"
 
 namespace vnpu {
 
 namespace {
-
-const char *verb(bool is_write) { return is_write ? "writes" : "reads"; }
-const char *past_verb(bool is_write) { return is_write ? "wrote" : "read"; }
 
 std::string api(const vnpu_record &record) { return api_name(place_of(record)); }
 
@@ -152,11 +151,6 @@ std::string remedy(uint8_t from, uint8_t to, bool is_gm) {
     return is_queue_edge ? text + ", or EnQue/DeQue (AllocTensor/FreeTensor) of the queue that owns the buffer" : text;
 }
 
-std::string bytes_text(const char *space, uint64_t begin, uint64_t end, bool is_gm) {
-    if (is_gm) return std::string(space) + " bytes " + hex(begin) + ".." + hex(end);
-    return std::string(space) + " bytes " + std::to_string(begin) + ".." + std::to_string(end);
-}
-
 // The later of two accesses that nothing orders.
 struct Race {
     Place later;
@@ -202,19 +196,6 @@ bool is_only_written(const vnpu_record &record, const Touch &touch, const Confli
     return touch.space != VNPU_SPACE_GM && touch.is_write && conflict.was_write && conflict.pipe == record.pipe;
 }
 
-bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end) {
-    if (!touch.data || !core.moves_data()) return false;
-    return std::memcmp(core.launch.memory.readable(begin), touch.data + (begin - touch.begin), end - begin) == 0;
-}
-
-void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const Place &earlier) {
-    if (core.launch.reporter.has(place_of(record), "equal_value_overlap")) return;
-    core.note(record, "equal_value_overlap",
-              describe(place_of(record)) + " stores GM bytes " + hex(begin) + ".." + hex(end) + " that " + describe(earlier) +
-                  " also stored, unordered, with the same values: harmless as long as they stay equal",
-              {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
-}
-
 // `is_reported`: one report per instruction says enough.
 void settle(Core &core, const vnpu_record &record, const Touch &touch, const Conflict &conflict, bool &is_reported) {
     // An edge inserted for an earlier conflict of this instruction may already cover this one.
@@ -233,45 +214,7 @@ void settle(Core &core, const vnpu_record &record, const Touch &touch, const Con
     report_race(core, race_of(core, record, touch), conflict);
 }
 
-void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
-    if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
-    const Place &earlier = core.launch.places.at(other.place);
-    core.report(record, "missing_sync",
-                describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
-                    bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
-                    ", and no SyncAll, nor a flag between the cores, orders the two",
-                {{"begin", static_cast<int64_t>(other.begin)},
-                 {"end", static_cast<int64_t>(other.end)},
-                 {"overlap_bytes", static_cast<int64_t>(other.end - other.begin)},
-                 {"earlier_line", earlier.line}});
-}
-
-void check_other_cores(Core &core, const vnpu_record &record, const Touch &touch) {
-    SharedRange other{};
-    SharedAccesses &shared = core.launch.shared;
-    if (shared.writers.other(touch.begin, touch.end, core.acquaintance, other)) {
-        if (touch.is_write && stores_equal_bytes(core, touch, other.begin, other.end))
-            note_equal_overlap(core, record, other.begin, other.end, core.launch.places.at(other.place));
-        else
-            report_cores(core, record, touch, other, true);
-    }
-    // The other core's scalar unit writes its whole line back some time.
-    if (touch.is_write && record.pipe != VNPU_PIPE_S && shared.scalar_lines.other(touch.begin, touch.end, core.acquaintance, other))
-        report_cores(core, record, touch, other, true);
-    if (!touch.is_atomic && shared.atomics.other(touch.begin, touch.end, core.acquaintance, other)) report_cores(core, record, touch, other, true);
-    if (touch.is_write && shared.readers.other(touch.begin, touch.end, core.acquaintance, other)) report_cores(core, record, touch, other, false);
-}
-
-void remember_shared(Core &core, const Touch &touch, const SharedAccess &access) {
-    SharedAccesses &shared = core.launch.shared;
-    (touch.is_atomic ? shared.atomics : touch.is_write ? shared.writers : shared.readers).add(touch.begin, touch.end, access);
-}
-
 }  // namespace
-
-SharedAccess shared_access(const Core &core, uint8_t pipe, uint32_t number, uint32_t place) {
-    return {core.index, place, number, core.epoch, core.launch.cross.stamp, pipe};
-}
 
 void hidden_barrier(Core &core, const vnpu_record &record, uint8_t pipe) { order_pipes(core, record, pipe, pipe, 0); }
 
@@ -295,6 +238,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
         if (!is_watched(touch)) continue;
         const bool is_gm = touch.space == VNPU_SPACE_GM;
         if (!is_gm) check_unordered(core, record, touch);
+        if (!is_gm) note_freed(core, record, touch);
         check(is_gm ? core.gm_map : on_chip(core, touch.space).map, touch);
         if (is_gm && !touch.is_atomic) check(core.gm_atomics, touch);  // atomic accesses do not race with one another
         if (touch.space == VNPU_SPACE_GM && has_other_cores) check_other_cores(core, record, touch);

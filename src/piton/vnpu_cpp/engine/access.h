@@ -36,9 +36,6 @@ Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, ui
 // Number of the instruction on its pipe, after its accesses were ordered (by the compiler's auto-sync where that would) or reported, and remembered.
 void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches);
 
-// An access as the maps of all cores keep it.
-SharedAccess shared_access(const Core &core, uint8_t pipe, uint32_t number, uint32_t place);
-
 // Report undefined bytes of [begin, end) of an on-chip memory that reach `where`.
 void report_undefined(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const char *where, uint8_t space = VNPU_SPACE_UB);
 

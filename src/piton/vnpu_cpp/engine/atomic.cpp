@@ -60,7 +60,10 @@ void set_atomic(Core &core, const vnpu_record &record) {
     const uint32_t mode = record.p[0];
     if (mode >= kModes || (mode != kNone && !is_atomic_dtype(record.dst.dtype)))
         core.fail(record, "unsupported_api", "atomic stores of this kind or dtype do not exist", {{"mode", mode}, {"dtype", record.dst.dtype}});
-    if (mode != kTypeOnly) core.atomic.mode = mode;
+    if (mode != kTypeOnly) {
+        core.atomic.mode = mode;
+        core.atomic.place = place_of(record);
+    }
     if (mode != kNone) core.atomic.dtype = record.dst.dtype;
 }
 

@@ -16,6 +16,7 @@
 #include "diagnostics.h"
 #include "engine.h"
 #include "fibre.h"
+#include "freed.h"
 #include "hazard.h"
 #include "memory.h"
 #include "program_clock.h"
@@ -76,6 +77,7 @@ struct MaskState {
 struct AtomicState {
     uint32_t mode = 0;  // enum of VNPU_OP_SET_ATOMIC: none, add, max, min
     uint8_t dtype = VNPU_DT_NONE;
+    Place place;  // of the call that chose the mode
 };
 
 // The vector unit's compare register: bits of one repeat.
@@ -128,6 +130,7 @@ struct Core {
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
+    FreedTensors freed;
     std::map<uint32_t, std::vector<PendingEvent>> events;
     MaskState mask;
     AtomicState atomic;
@@ -151,6 +154,7 @@ struct Core {
     uint32_t epoch = 0;         // flags set for other cores so far
     uint32_t cross_sets[kCrossFlags] = {};
     uint32_t cross_waits[kCrossFlags] = {};
+    Place last_cross_set[kCrossFlags];
     Waiting waiting;  // what it stands at
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
@@ -218,11 +222,13 @@ void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void cross_set(Core &core, const vnpu_record &record);
 void cross_wait(Core &core, const vnpu_record &record);
+void report_left_cross_flags(Core &core);
 uint64_t soft_set(Core &core, const vnpu_record &record);
 void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);
 void buffer_init(Core &core, const vnpu_record &record);
 void pipe_begin(Core &core, const vnpu_record &record);
+void buffer_use(Core &core, const vnpu_record &record);
 void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
 void note_surplus_blocks(Launch &launch);

@@ -116,6 +116,7 @@ void cross_set(Core &core, const vnpu_record &record) {
     note_reserved(core, record, id);
     CrossState &cross = core.launch.cross;
     const uint32_t round = core.cross_sets[id]++;
+    core.last_cross_set[id] = place_of(record);
     round_of(cross, id, round, core.launch.blocks)[core.index] = vouch_of(core, pipe);
     if (++cross.arrived[id][round] == core.launch.blocks) ++cross.stamp;
     check_counter(core, record, id);
@@ -135,6 +136,21 @@ void cross_wait(Core &core, const vnpu_record &record) {
     ++core.cross_waits[id];
     core.acquaintance.stamp = core.launch.cross.stamp;
     core.append(cross_entry(TraceKind::CrossWait, record, VNPU_PIPE_S, static_cast<uint8_t>(id)));
+}
+
+// In mode 0 every core's counter goes up once when all have set, so that a core waits as often as it sets, or its counter keeps something.
+void report_left_cross_flags(Core &core) {
+    for (uint32_t id = 0; id < kCrossFlags; ++id) {
+        if (core.cross_sets[id] <= core.cross_waits[id]) continue;
+        const Place &place = core.last_cross_set[id];
+        core.launch.reporter.violation(place, core.index, "flag_leak",
+                                       "core " + std::to_string(core.index) + " ends with flag " + std::to_string(id) + " between the cores set " +
+                                           std::to_string(core.cross_sets[id]) + " times, the last by " + describe(place) + ", and waited for " +
+                                           std::to_string(core.cross_waits[id]) +
+                                           " times; the rest would release the next kernel's CrossCoreWaitFlag; needed: "
+                                           "a CrossCoreWaitFlag for every CrossCoreSetFlag",
+                                       {{"flag_id", id}, {"sets", core.cross_sets[id]}, {"waits", core.cross_waits[id]}});
+    }
 }
 
 namespace {

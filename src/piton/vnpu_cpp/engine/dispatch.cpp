@@ -165,8 +165,7 @@ void execute(Core &core, const vnpu_record &record) {
             return task_type(core, record);
         case VNPU_OP_BUFFER_ACQUIRE:
         case VNPU_OP_BUFFER_RELEASE:
-            if (core.notes) core.notes->note_use(record);
-            return;  // order comes from the flags and barriers these classes issue
+            return buffer_use(core, record);
         case VNPU_OP_FAULT:
             framework_fault(core, record);
         default:

@@ -46,6 +46,7 @@ Iterations iterations_of(Core &core, const vnpu_record &record, uint32_t lanes) 
     }
     require(core, record, record.p[0] <= kMaxRepeats, "repeatTime is " + std::to_string(record.p[0]) + "; the instruction holds 0 to 255", record.p[0]);
     if (core.mask.is_counter) {
+        note_counter(core, record, lanes);
         set_counter(core, record, iterations, core.mask.bits[0]);
         return iterations;
     }

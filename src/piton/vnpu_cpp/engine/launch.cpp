@@ -103,6 +103,7 @@ private:
             waiting_.push_back(std::move(block));
             return;
         }
+        if (ended_ == 0) first_end_ = {block.core->index, block.core->last_place};
         trace_.cores[block.core->index] = std::move(block.core->trace);
         buffers_.push_back(std::move(block.core->ub));
         fibres_.push_back(std::move(block.fibre));
@@ -139,15 +140,40 @@ private:
     }
 
     void deadlock() {
-        const Core &core = *waiting_.front().core;
-        const bool is_sync_all = core.waiting.kind == Waiting::Kind::SyncAll && are_all_at_sync_all();
+        // Somebody in a flag's wait says more than those at a SyncAll, which may be there for want of the former only.
+        const auto at_flag =
+            std::find_if(waiting_.begin(), waiting_.end(), [](const Block &block) { return block.core->waiting.kind != Waiting::Kind::SyncAll; });
+        const Core &core = *(at_flag == waiting_.end() ? waiting_.front() : *at_flag).core;
         launch_.reporter.violation(core.last_wait, core.index, "deadlock",
                                    describe(core.last_wait) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(launch_.blocks) +
-                                       (is_sync_all ? " blocks wait here for ever; the others ended without this SyncAll"
-                                                    : " blocks wait for ever, this one for a flag that no other core sets any more"),
+                                       " blocks wait for ever, core " + std::to_string(core.index) + " here" + why_for_ever(core) + whereabouts(core),
                                    {{"waiting", static_cast<int64_t>(waiting_.size())}, {"blocks", launch_.blocks}});
         launch_.is_cut = true;
     }
+
+    std::string why_for_ever(const Core &core) const {
+        if (core.waiting.kind == Waiting::Kind::SyncAll) return "; the others ended without this SyncAll: every core has to call it, and equally often";
+        if (core.waiting.kind == Waiting::Kind::SoftFlag)
+            return " for a flag in global memory that nobody sets any more; needed: the matching set on another core";
+        const std::vector<uint32_t> &arrived = launch_.cross.arrived[core.waiting.id];
+        const uint32_t round = core.cross_waits[core.waiting.id], sets = round < arrived.size() ? arrived[round] : 0;
+        return " for a flag that no other core sets any more: " + std::to_string(sets) + " of " + std::to_string(launch_.blocks) + " cores have set id " +
+               std::to_string(core.waiting.id) + " this often; needed: CrossCoreSetFlag by every core before its CrossCoreWaitFlag";
+    }
+
+    // What became of a core that the others wait for.
+    std::string whereabouts(const Core &core) const {
+        if (ended_ > 0) return "; core " + std::to_string(first_end_.core) + " ended, its last call: " + describe(first_end_.last);
+        for (const Block &block : waiting_)
+            if (block.core->index != core.index) return "; core " + std::to_string(block.core->index) + " waits in " + describe(block.core->last_wait);
+        return "";
+    }
+
+    // The first core that came to its end.
+    struct End {
+        uint32_t core = 0;
+        Place last;
+    };
 
     std::vector<uint8_t> take_buffer() {
         if (buffers_.empty()) return {};
@@ -170,6 +196,7 @@ private:
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Block> waiting_;
     uint32_t ended_ = 0;
+    End first_end_;
 };
 
 namespace {

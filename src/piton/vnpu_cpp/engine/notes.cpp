@@ -84,6 +84,15 @@ Fault overflow_of(const vnpu_record &record) {
     return {cause, what + there, {{"used_bytes", used}, {"available_bytes", available}}};
 }
 
+Fault scratch_overlap(const vnpu_record &record) {
+    Numbers numbers;
+    const std::string scratch = memory_text(record.src1, "scratch", numbers), tensor = memory_text(record.dst, "tensor", numbers);
+    return {"bad_overlap",
+            api_name(place_of(record)) + " was given scratch memory, " + scratch + ", that overlaps its tensor, " + tensor +
+                ": intermediate results would destroy it; use a buffer of its own",
+            std::move(numbers)};
+}
+
 Fault fault_of(const vnpu_record &record) {
     const int64_t a = record.p[1], b = record.p[2];
     const auto scalar = static_cast<int64_t>(record.scalar);
@@ -105,6 +114,8 @@ Fault fault_of(const vnpu_record &record) {
             return queue_fault(record, "queue_misuse", ", which is free already");
         case VNPU_FAULT_FOREIGN_TENSOR:
             return queue_fault(record, "queue_misuse", ", " + strange_text(record));
+        case VNPU_FAULT_SCRATCH:
+            return scratch_overlap(record);
         case VNPU_FAULT_NO_MEMORY:
             return {"queue_misuse", "the TBuf has no memory: InitBuffer was not called for it", {}};
         case VNPU_FAULT_NO_EVENT_ID:
@@ -132,10 +143,17 @@ void buffer_init(Core &core, const vnpu_record &record) {
     if (core.notes) core.notes->note_use(record);
     const uint64_t end = record.dst.addr + record.dst.limit;
     core.buffers.add(record.dst.addr, end);
+    core.freed.know(record.p[0], record.dst.addr, end);
     if (end <= core.ub.size()) return;
     core.fail(record, "ub_overflow",
               "InitBuffer gives out UB up to byte " + std::to_string(end) + "; the unified buffer has " + bytes_text(static_cast<int64_t>(core.ub.size())),
               {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(core.ub.size())}});
+}
+
+// AllocTensor and FreeTensor. Order comes from the flags that these classes issue.
+void buffer_use(Core &core, const vnpu_record &record) {
+    if (core.notes) core.notes->note_use(record);
+    record.opcode == VNPU_OP_BUFFER_ACQUIRE ? core.freed.acquire(record.p[0]) : core.freed.release(record.p[0], place_of(record));
 }
 
 // The kernel says on which cores it runs; one that is declared `__cube__` can't change that.
@@ -161,6 +179,7 @@ void pipe_begin(Core &core, const vnpu_record &record) {
     forget_pipe(core, record);
     core.pipes.push_back(record.scalar);
     core.buffers.clear();
+    core.freed.clear();
     if (core.notes) core.notes->note_use(record);
     core.append(cost_of(core.launch.chip, record, 0, 0));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "access.h"
+#include "other_cores.h"
 
 namespace vnpu {
 

@@ -40,10 +40,10 @@ void set_flag(Core &core, const vnpu_record &record) {
     const uint32_t from = record.p[0], to = record.p[1], id = record.p[2];
     std::vector<PendingEvent> &pending = core.events[event_key(from, to, id)];
     if (!pending.empty())
-        core.report(
-            record, "flag_misuse",
-            describe(place_of(record)) + " sets " + event_name(from, to, id) + " again before a WaitFlag took the set by " + describe(pending.back().place),
-            {{"event_id", id}, {"earlier_line", pending.back().place.line}});
+        core.report(record, "flag_misuse",
+                    describe(place_of(record)) + " sets " + event_name(from, to, id) + " again before a WaitFlag took the set by " +
+                        describe(pending.back().place) + "; needed: a WaitFlag between the two, or another id for one of them",
+                    {{"event_id", id}, {"earlier_line", pending.back().place.line}});
     pending.push_back({core.clocks.completed_by_set(from), place_of(record)});
     core.append(entry_of(TraceKind::SetFlag, record, from, to, id));
 }
@@ -101,6 +101,21 @@ void note_unordered(Core &core, const OnChip &memory) {
     }
 }
 
+// The mode outlives the kernel: the next one's stores would be combined as well.
+void note_atomic(Core &core) {
+    if (core.atomic.mode == 0 || core.launch.reporter.has(core.atomic.place, "other")) return;
+    core.launch.reporter.finding(core.atomic.place, core.index, "other",
+                                 "the kernel ends with atomic stores on, chosen by " + describe(core.atomic.place) +
+                                     "; the next kernel's stores would be combined with what is there; needed: SetAtomicNone behind the last atomic store",
+                                 {{"mode", core.atomic.mode}});
+}
+
+// What would take a flag that is left over.
+std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t id) {
+    if (place.flags & VNPU_F_QUEUE) return "DeQue of every tensor that was enqueued, and FreeTensor of every one that was allocated";
+    return std::string("WaitFlag<HardEvent::") + pipe_name(from) + "_" + pipe_name(to) + ">(" + std::to_string(id) + ") after it";
+}
+
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
     const uint8_t first = core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB, last = core.is_cube() ? VNPU_SPACE_BT : VNPU_SPACE_UB;
@@ -108,12 +123,14 @@ void end_of_program(Core &core) {
     for (const auto &[key, pending] : core.events) {
         if (pending.empty()) continue;
         const Place &place = pending.back().place;
-        const std::string name = event_name(key >> 16, key >> 8 & 0xff, key & 0xff);
-        core.launch.reporter.violation(
-            place, core.index, "flag_leak",
-            "the kernel ends with " + name + " set by " + describe(place) + " and never waited for; it would disturb the next kernel on this core",
-            {{"event_id", key & 0xff}, {"sets", static_cast<int64_t>(pending.size())}});
+        const uint32_t from = key >> 16, to = key >> 8 & 0xff, id = key & 0xff;
+        core.launch.reporter.violation(place, core.index, "flag_leak",
+                                       "the kernel ends with " + event_name(from, to, id) + " set by " + describe(place) +
+                                           " and never waited for; it would disturb the next kernel on this core; needed: " + leak_remedy(place, from, to, id),
+                                       {{"event_id", id}, {"sets", static_cast<int64_t>(pending.size())}});
     }
+    report_left_cross_flags(core);
+    note_atomic(core);
     if (core.dirty.ranges().empty() || !core.moves_data()) return;
     core.launch.reporter.violation(
         core.last_scalar_store, core.index, "missing_sync",

@@ -15,6 +15,15 @@ void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
     if (mask.is_counter && record.p[2]) mask.bits[0] = record.p[1];
 }
 
+void note_counter(Core &core, const vnpu_record &record, uint32_t lanes) {
+    const uint64_t count = core.mask.bits[0];
+    if (!(record.flags & VNPU_F_SET_MASK) || record.p[0] <= 1 || count > lanes || core.launch.reporter.has(place_of(record), "default_mask_changed")) return;
+    core.note(record, "default_mask_changed",
+              describe(place_of(record)) + " asks for " + std::to_string(record.p[0]) + " repeats in counter mode, where the mask alone counts: it works on " +
+                  std::to_string(count) + " elements; SetMaskNorm missing after SetMaskCount?",
+              {{"repeats", record.p[0]}, {"elements", static_cast<int64_t>(count)}});
+}
+
 namespace {
 
 uint32_t widest(const VectorPlan &plan) { return std::max({plan.bytes[0], plan.bytes[1], plan.bytes[2]}); }
@@ -93,6 +102,7 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
         return;
     }
     // Counter mode: the mask is the element count and repeatTime plays no part.
+    note_counter(core, record, plan.lanes);
     if (mask.bits[0] > core.ub.size())
         core.fail(record, "bad_parameter", "the mask counts more elements than the unified buffer has bytes",
                   {{"elements", static_cast<int64_t>(mask.bits[0])}});

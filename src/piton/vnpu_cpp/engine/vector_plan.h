@@ -41,6 +41,9 @@ inline uint64_t run_bytes(const VectorPlan &plan, const Run &run, uint32_t which
 // What the record's mask flags make of the mask register.
 void apply_mask_flags(MaskState &mask, const vnpu_record &record);
 
+// Says so when counter mode makes an instruction leave out repeats that it asks for: a mode that was left behind.
+void note_counter(Core &core, const vnpu_record &record, uint32_t lanes);
+
 // Applies the record's mask flags to the core's mask state as the hardware would, then lists the elements. Cuts the launch on impossible parameters.
 VectorPlan plan_vector(Core &core, const vnpu_record &record);
 

@@ -12,6 +12,7 @@
 #include "gather.h"
 #include "pipe.h"
 #include "reduce.h"
+#include "scratch.h"
 #include "vector_copy.h"
 
 namespace piton {
@@ -58,6 +59,8 @@ PITON_API void BroadcastColumn(const AscendC::LocalTensor<T> &dst, const AscendC
     if (memory.GetSize() < needed) {
         Fault(VNPU_FAULT_UB_OVERFLOW, "Broadcast", at, needed, memory.GetSize());
     }
+    RequireApart("Broadcast", src.Operand(), rows * sizeof(T), memory.Operand(), needed, at);
+    RequireApart("Broadcast", dst.Operand(), uint64_t(rows) * columns * sizeof(T), memory.Operand(), needed, at);
     const auto scratch = memory.template ReinterpretCast<T>();
     for (uint32_t done = 0; done < rows; done += kBroadcastRows) {
         const uint32_t part = rows - done < kBroadcastRows ? rows - done : kBroadcastRows;

@@ -10,6 +10,7 @@
 
 #include "cast.h"
 #include "pipe.h"
+#include "scratch.h"
 #include "vector_scalar.h"
 #include "vector_unary.h"
 
@@ -27,6 +28,9 @@ PITON_API void InFloat(const char *api, const AscendC::LocalTensor<T> &dst, cons
         if (room == 0) {
             Fault(VNPU_FAULT_UB_OVERFLOW, api, at, kRepeatBytes, scratch.GetSize());
         }
+        const uint32_t used = (count < room ? count : room) * sizeof(float);
+        RequireApart(api, src.Operand(), count * sizeof(T), scratch.Operand(), used, at);
+        RequireApart(api, dst.Operand(), count * sizeof(T), scratch.Operand(), used, at);
         const auto wide = scratch.template ReinterpretCast<float>();
         for (uint32_t done = 0; done < count; done += room) {
             const uint32_t part = count - done < room ? count - done : room;

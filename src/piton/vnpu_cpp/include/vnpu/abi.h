@@ -209,7 +209,8 @@ enum vnpu_fault {
     VNPU_FAULT_NO_EVENT_ID = 8,    /* more than 8 events in flight on one pipe pair; p[1], p[2] = pipes */
     VNPU_FAULT_BAD_ARGUMENT = 9,   /* an argument outside the documented range; p[1] = argument index, scalar = value */
     VNPU_FAULT_ASSERTION = 10,     /* the kernel's own assert: src0.addr = the failed condition as written */
-    VNPU_FAULT_NO_MEMORY = 11      /* a TBuf that InitBuffer gave nothing */
+    VNPU_FAULT_NO_MEMORY = 11,     /* a TBuf that InitBuffer gave nothing */
+    VNPU_FAULT_SCRATCH = 12        /* the bytes src1 that a composed call uses as scratch overlap those of its tensor dst */
 };
 
 /*
