@@ -46,6 +46,7 @@ NUMPY = {
 
 ADD, SUB, MUL, DIV, MAX, MIN, AND, OR = range(1, 9)
 ADD_RELU, SUB_RELU, FUSED_MUL_ADD, MUL_ADD_RELU, MUL_ADD_DST, ADD_RELU_CAST, SUB_RELU_CAST, MUL_CAST = range(9, 17)
+ADD_DEQ_RELU, CAST_DEQUANT = 17, 18
 ADDS, MULS, MAXS, MINS, LEAKY_RELU, SHIFT_LEFT, SHIFT_RIGHT, AXPY = range(32, 40)
 EXP, LN, SQRT, RSQRT, RECIPROCAL, ABS, RELU, NOT, CAST, COPY, DUPLICATE = range(64, 75)
 COMPARE, SELECT = 96, 97
@@ -359,7 +360,7 @@ def engine_library() -> ctypes.CDLL:
     headers = {False: _digested_headers("vnpu"), True: _digested_headers("")}
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
     cache.mkdir(parents=True, exist_ok=True)
-    keys = {source: _digest(command, headers[source.name == "engine_kernels.cpp"], source.name, source.read_bytes()) for source in sources}
+    keys = {source: _digest(command, headers[source.name.startswith("engine_kernels")], source.name, source.read_bytes()) for source in sources}
     objects = {source: cache / f"{key}.o" for source, key in keys.items()}
     _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
     library = cache / f"{_digest(*objects.values())}.so"

@@ -5,7 +5,7 @@
  * own unit.
  * Approach: everything becomes bytes in the record: p = {blocks, bytes per block, source gap, destination gap}. A gap on the UB side of DataCopyPad starts
  * at the block's end rounded up to 32 bytes; the record holds the gap from there. Documented limits are checked here, alignment and bounds by the engine.
- * Limits: of the format conversions only Nd2Nz into L1; no L0 memories, no slices. Which core has which memory is the engine's to check.
+ * Limits: of the format conversions only Nd2Nz into L1; no L0 memories; slices are in copy_slice.h. Which core has which memory is the engine's to check.
  */
 #ifndef PITON_ASCENDC_COPY_H
 #define PITON_ASCENDC_COPY_H
