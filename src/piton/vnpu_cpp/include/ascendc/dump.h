@@ -68,13 +68,31 @@ PITON_API std::string DumpedValue(T value) {
     return PrintOne(isFloat ? "%f" : std::is_signed<T>::value ? "%d" : "%u", Widen(value));
 }
 
-/* The first `count` elements in the order of `shape`, brackets around each dimension; "-" for elements that were not dumped. */
-template <typename Tensor>
-PITON_API std::string DumpedText(const Tensor &tensor, uint32_t count, const AscendC::ShapeInfo &shape, Location at) {
+PITON_API uint64_t SizeOf(const AscendC::ShapeInfo &shape) {
     uint64_t size = 1;
     for (uint32_t i = 0; i < shape.shapeDim; ++i) {
         size *= shape.shape[i];
     }
+    return size;
+}
+
+/* Where shape and number of elements differ; empty where they agree. */
+PITON_API std::string DumpedNotice(uint32_t count, const AscendC::ShapeInfo &shape) {
+    const uint64_t size = SizeOf(shape);
+    if (size == count) {
+        return "";
+    }
+    std::string text = "shape is [";
+    for (uint32_t i = 0; i < shape.shapeDim; ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(shape.shape[i]);
+    }
+    return text + "], dumpSize is " + std::to_string(count) + (size < count ? ", dumpSize is greater than shapeSize.\n" : ", data is not enough.\n");
+}
+
+/* The first `count` elements in the order of `shape`, brackets around each dimension; "-" for elements that were not dumped. */
+template <typename Tensor>
+PITON_API std::string DumpedText(const Tensor &tensor, uint32_t count, const AscendC::ShapeInfo &shape, Location at) {
+    const uint64_t size = SizeOf(shape);
     std::string text(shape.shapeDim, '[');
     for (uint64_t i = 0; i < size; ++i) {
         text += i < count ? DumpedValue(tensor.GetValue(static_cast<uint32_t>(i), at)) : std::string("-");
@@ -103,6 +121,7 @@ PITON_API void Dump(const Tensor &tensor, uint32_t desc, uint32_t count, const A
     SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
     const Printed values[] = {Widen(desc), Widen(operand.addr), Widen(DumpedType<T>()), Widen(position), Widen(count)};
     SubmitPrint(Format("DumpTensor: desc=%u, addr=0x%x, data_type=%s, position=%s, dump_size=%u\n", values, 5), at);
+    SubmitPrint(DumpedNotice(count, shape), at);
     const std::string text = DumpedText(tensor, count, shape, at);
     for (std::size_t from = 0; from < text.size(); from += kPrintBytes) {
         SubmitPrint(text.substr(from, kPrintBytes), at);
