@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -52,6 +52,36 @@ def test_powers_are_those_of_the_elements(rig: Rig, name: str, kind: str, n: int
     with np.errstate(all="ignore"):
         expected = np.power(x.astype(np.float64), y.astype(np.float64))
     np.testing.assert_allclose(got.astype(np.float64), expected, rtol=1e-3 if kind == "f16" else 4e-6)
+
+
+MODELS: dict[str, Callable[[Array], Array]] = {"tanh": np.tanh, "sign": np.sign, "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("is_in_place", [False, True])
+@pytest.mark.parametrize("n", [5, 3000])
+def test_functions_of_one_tensor_are_those_of_its_elements(rig: Rig, name: str, kind: str, is_in_place: bool, n: int) -> None:
+    dtype = DTYPES[kind]
+    data = np.random.default_rng(4).uniform(-12, 12, n).astype(dtype)
+    data[:5] = np.array([0, np.finfo(dtype).smallest_subnormal, -np.finfo(dtype).smallest_subnormal, np.inf, -np.inf], dtype)
+    rig.reset()
+    out = rig.allocate(data.nbytes)
+    report = rig.run_kernel(f"{name} {kind}", rig.upload(data), out, n, int(is_in_place))
+    assert report.causes() == []
+    with np.errstate(over="ignore"):
+        expected = MODELS[name](data.astype(np.float64))
+    got = rig.download(out, n, dtype).astype(np.float64)
+    if name == "sign":
+        assert np.array_equal(got, expected)
+    np.testing.assert_allclose(got, expected, rtol=1e-3 if kind == "f16" else 2e-6, atol=1e-7)
+
+
+def test_a_trap_ends_the_launch(rig: Rig) -> None:
+    rig.reset()
+    report = rig.run_kernel("trap", rig.allocate(32), rig.allocate(32), 0)
+    assert report.causes() == ["device_exception"]
+    assert "Trap()" in report.first("device_exception")["message"]
 
 
 @pytest.mark.parametrize("kind", ["i8", "u8"])

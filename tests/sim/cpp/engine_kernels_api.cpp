@@ -30,6 +30,30 @@ void power_of_number(const Arguments &x) {
     });
 }
 
+/* ---- Functions of one tensor: in place where x.b says so, else with 1 KiB of memory of its own ---- */
+
+#define FUNCTION(name, Function)                                                            \
+    template <typename T>                                                                   \
+    void name(const Arguments &x) {                                                         \
+        Between<T>(x, x.a, x.a, [&](const LocalTensor<T> &dst, const LocalTensor<T> &src) { \
+            if (x.b) {                                                                      \
+                Muls(dst, src, static_cast<T>(1), static_cast<int32_t>(x.a));               \
+                PipeBarrier<PIPE_V>();                                                      \
+                Function(dst, dst, x.a);                                                    \
+            } else {                                                                        \
+                LocalTensor<uint8_t> rest;                                                  \
+                PopStackBuffer<uint8_t, TPosition::VECCALC>(rest);                          \
+                rest.SetSize(1024);                                                         \
+                Function(dst, src, rest, x.a);                                              \
+            }                                                                               \
+        });                                                                                 \
+    }
+FUNCTION(tanh, Tanh)
+FUNCTION(sign, Sign)
+FUNCTION(sigmoid, Sigmoid)
+
+void trap(const Arguments &) { Trap(); }
+
 /* ---- Broadcast of bytes ---- */
 
 template <typename T>
@@ -237,7 +261,11 @@ void cast_dequant(const Arguments &x) {
     {#name " f16", name<half>}, { #name " f32", name<float> }
 #define BYTES(name) \
     {#name " i8", name<int8_t>}, { #name " u8", name<uint8_t> }
-const Row kRows[] = {BOTH(power),
+const Row kRows[] = {BOTH(tanh),
+                     BOTH(sign),
+                     BOTH(sigmoid),
+                     {"trap", trap},
+                     BOTH(power),
                      {"power i32", power<int32_t>},
                      BOTH(power_of_tensor),
                      {"power_of_tensor i32", power_of_tensor<int32_t>},

@@ -9,12 +9,14 @@
 #define PITON_KERNEL_OPERATOR_H
 
 #include "ascendc/allocator.h"
+#include "ascendc/activation.h"
 #include "ascendc/atomic.h"
 #include "ascendc/broadcast.h"
 #include "ascendc/buffer_pool.h"
 #include "ascendc/cache.h"
 #include "ascendc/cast.h"
 #include "ascendc/compare.h"
+#include "ascendc/constants.h"
 #include "ascendc/copy.h"
 #include "ascendc/copy_slice.h"
 #include "ascendc/cross_core.h"

@@ -127,6 +127,14 @@ private:
     piton::QueueBuffer buffers_[bufIDSize];
 };
 
+/* All of the unified buffer that InitBuffer has not given out; it stays free. */
+template <typename T, TPosition pos>
+PITON_API bool PopStackBuffer(LocalTensor<T> &popLocal, piton::Location at = piton::Location()) {
+    static_assert(piton::SpaceOf(pos) == VNPU_SPACE_UB, "PopStackBuffer: a position of the unified buffer");
+    popLocal = GetTPipePtr(at)->UnusedMemory(at).template ReinterpretCast<T>();
+    return popLocal.GetSize() != 0;
+}
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_BUFFER_POOL_H */

@@ -3,8 +3,8 @@
  *
  * Problem: the vendor's library composes these; what of is not published, what comes out is.
  * Approach: rounding is a Cast from float to float, logarithms are Ln with a factor, halves go through float. Their time is that of these instructions.
- * Limits: half and float. Without a buffer the memory that TPipe has not given out is used. Power is in power.h; the other functions of the library are not
- * here.
+ * Limits: half and float. Without a buffer the memory that TPipe has not given out is used. Power is in power.h, what
+ * needs memory for floats too in activation.h.
  */
 #ifndef PITON_ASCENDC_MATH_H
 #define PITON_ASCENDC_MATH_H
