@@ -8,8 +8,8 @@
 #ifndef PITON_KERNEL_OPERATOR_H
 #define PITON_KERNEL_OPERATOR_H
 
-#include "ascendc/allocator.h"
 #include "ascendc/activation.h"
+#include "ascendc/allocator.h"
 #include "ascendc/atomic.h"
 #include "ascendc/broadcast.h"
 #include "ascendc/buffer_pool.h"
