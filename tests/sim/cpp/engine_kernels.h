@@ -75,8 +75,9 @@ Entry Find(const Row (&rows)[n], const char *name) {
     return nullptr;
 }
 
-/* Of engine_kernels_api.cpp. */
+/* Of engine_kernels_api.cpp and engine_kernels_rows.cpp. */
 Entry FindApiKernel(const char *name);
+Entry FindRowKernel(const char *name);
 
 }  // namespace rig
 
