@@ -155,3 +155,9 @@ def test_the_record_of_several_runs_is_a_matter_of_metrics(place: Path) -> None:
     done = piton(place, "report", "a1", "a2", "--fair")
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False)
     assert "piton metrics" in done.stderr
+
+
+def test_a_run_that_is_given_twice_is_no_second_sample(place: Path) -> None:
+    twice = str(place / "a1"), str(place / "a1" / "report.json")
+    with pytest.raises(PitonError, match="a sample of a is there more than once"):
+        CliRunner().invoke(app, ["metrics", *twice], catch_exceptions=False)

@@ -152,6 +152,7 @@ def test_a_value_near_the_floor_is_not_given_an_origin_by_chance() -> None:
 
 def test_floor_and_tie_are_marked() -> None:
     assert row(exp(10), 1.0).marks == (AnchorMark.FLOORED,)
+    assert row(exp(10), 1.04).marks == ()
     # 5 M floats at 2e12 B/s: 10 us; 2 instructions each at 1e12 lanes/s: 10 us
     tied = audit_platform((published(exp(5 * MILLION), 10.0),), "910b2", CHIP.model_copy(update={"convention": peaks(2e12, 1e12)})).rows[0]
     assert AnchorMark.TIED in tied.marks
@@ -203,6 +204,13 @@ def test_what_is_not_published_and_what_has_no_formula_are_said() -> None:
     assert (audit.equal, audit.cases, audit.labels) == (0, 2, {"MTE": 1})
 
 
+def test_a_case_that_the_formula_cannot_read_costs_no_other() -> None:
+    odd = exp(10).model_copy(update={"attributes": {"base": "high", "scale": 1.0, "shift": 0.0}})
+    first, second = audited(published(odd, 3.0), published(exp(4 * MILLION, "2"), 8.0)).rows
+    assert (first.state, second.state) == (AnchorState.NO_FORMULA, AnchorState.EQUAL)
+    assert first.reasons == ("the work formula of exp can't read case 1: sizes and attributes do not go together",)
+
+
 LINE = {
     "operator": "rms_norm",
     "case": 3,
@@ -230,6 +238,12 @@ def test_a_line_of_a_table_becomes_a_case_with_what_is_published(tmp_path: Path)
     assert (anchors.t_hw.value_us, anchors.t_baseline.value_us, anchors.t_hw.provenance) == (1.5, 15.0, Provenance.QUOTED)
 
 
+def test_a_tensor_among_the_attributes_is_one_that_is_left_out(tmp_path: Path) -> None:
+    line = {**LINE, "operator": "moe_gating_top_k_softmax", "input_shape": [[8, 64]], "dtype": ["float16"], "attrs": {"k": 4, "finished": None}}
+    (found,) = read_published(write_lines(tmp_path / "cases.jsonl", line), OPERATORS)
+    assert (found.case.omitted, found.case.attributes) == (("finished",), {"k": 4})
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -242,6 +256,7 @@ def test_a_line_of_a_table_becomes_a_case_with_what_is_published(tmp_path: Path)
         ({**LINE, "attrs": {"size": 3}}, r"unknown attribute 'size'[\s\S]*epsilon"),
         ({**LINE, "attrs": {"epsilon": "small"}}, "attribute 'epsilon'"),
         ({**LINE, "910b2": {"t_hw_us": -1}}, "microseconds above 0"),
+        ({**LINE, "910b2": {"t_hw_us": 5.0}}, "a case is there twice"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, line: object, message: str) -> None:

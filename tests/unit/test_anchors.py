@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from piton.anchors import Candidate, bottleneck, choose_baseline, fastest, has_formula, t_hw
+from piton.anchors import Block, Candidate, bottleneck, choose_baseline, fastest, has_formula, t_hw
 from piton.anchors.elementwise import exp_silicon, gelu_silicon
+from piton.anchors.limit import candidates, priced
 from piton.anchors.normalization import rms_norm_convention, rms_norm_silicon, softmax_silicon
 from piton.anchors.work import UNITS, CubePath, Work, unit_times_us
 from piton.catalog import load_suite
@@ -22,6 +23,7 @@ from piton.core.hardware import CubePathPeaks, Figure, Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import AttrValue, Operator
 from piton.core.score import ScoreProfile
+from piton.evaluate.arguments import all_attributes
 
 PUBLISHED = Path(__file__).parent.parent / "data" / "published_t_hw_910b2.csv"
 WITH_ANCHORS = ("exp", "gelu", "rms_norm", "softmax")
@@ -134,9 +136,9 @@ def test_float16_takes_the_cheaper_of_half_and_float32_arithmetic() -> None:
         ({}, 1),
         ({"scale": 2.0}, 2),
         ({"shift": 1.0}, 2),
-        ({"scale": 2.0, "shift": 1.0}, 3),
+        ({"scale": 2.0, "shift": 1.0}, 2),
         ({"base": 2.0}, 2),
-        ({"base": 2.0, "shift": 1.0}, 3),
+        ({"base": 2.0, "shift": 1.0}, 2),
         ({"base": 1.0, "shift": 1.0}, 2),
     ],
 )
@@ -150,22 +152,22 @@ def test_the_silicon_count_is_never_above_the_convention_count() -> None:
         member = SUITE.member(name)
         assert member is not None
         for case in member.cases:
+            chip = CHIP.model_copy(update={"silicon": CHIP.convention})
             silicon, convention = (
-                t_hw(member.operator, case, CHIP.model_copy(update={"silicon": CHIP.convention}), block) for block in ("silicon", "convention")
+                min(priced(choice.work, CHIP.convention).time_us for choice in candidates(member.operator, case, chip, block))
+                for block in ("silicon", "convention")
             )
-            assert silicon is not None
-            assert convention is not None
-            assert silicon.value_us <= convention.value_us, (case.operator, case.id)
+            assert silicon <= convention, (case.operator, case.id)
 
 
-def test_gelu_needs_two_more_instructions_in_bfloat16() -> None:
+def test_gelu_of_bfloat16_needs_two_more_instructions_in_float32() -> None:
     (wide,) = gelu_silicon(case_of("gelu", (10,), DType.FLOAT32, {"approximate": "tanh"}), CHIP)
     (brain, _) = gelu_silicon(case_of("gelu", (10,), DType.BFLOAT16, {"approximate": "tanh"}), CHIP)
     assert brain.vector_lanes[DType.FLOAT32] - wide.vector_lanes[DType.FLOAT32] == 20
 
 
-@pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (5.0, 3.0)), (DType.BFLOAT16, (7.0, 5.0))])
-def test_normalisations_take_five_and_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
+@pytest.mark.parametrize(("dtype", "lanes"), [(DType.FLOAT32, (3.0, 3.0)), (DType.BFLOAT16, (5.0, 5.0))])
+def test_normalisations_take_three_instructions_and_casts_for_bfloat16(dtype: DType, lanes: tuple[float, float]) -> None:
     softmax, *_ = softmax_silicon(case_of("softmax", (3, 100), dtype, {"dim": 0}), CHIP)
     rms_norm, *_ = rms_norm_silicon(case_of("rms_norm", (3, 100), dtype, {"epsilon": 1e-6}), CHIP)
     assert (softmax.vector_lanes[DType.FLOAT32], rms_norm.vector_lanes[DType.FLOAT32]) == (300 * lanes[0], 300 * lanes[1])
@@ -182,6 +184,20 @@ def test_writes_up_to_the_l2_size_go_at_the_l2_rate_and_the_rest_at_the_hbm_rate
     spills = unit_times_us(Work("twice L2", read_bytes=0, write_bytes=2_000_000), rates)
     assert fits["mte3"] == pytest.approx(0.25)
     assert spills["mte3"] == pytest.approx(0.25 + 1.0)
+
+
+@pytest.mark.parametrize(("write_bytes", "mte3"), [(1_000_000, 0.25), (3_000_000, 5.0 + 2.0)])
+def test_hbm_reads_and_takes_what_does_not_fit_into_l2_one_after_the_other(write_bytes: int, mte3: float) -> None:
+    rates = peaks(hbm=1e12, l2_write=4e12, l2_bytes=1e6, fp32_lanes=1e12)
+    times = unit_times_us(Work("", read_bytes=5_000_000, write_bytes=write_bytes), rates, shares_hbm=True)
+    assert (times["mte2"], times["mte3"]) == pytest.approx((5.0, mte3))
+
+
+def test_a_large_case_is_limited_by_reads_and_spilled_writes_together() -> None:
+    """400 MB in and out: 192 MiB of them may stay in L2."""
+    anchor = t_hw(operator("exp"), exp_case(100_000_000, DType.FLOAT32), CHIP)
+    assert anchor is not None
+    assert (anchor.limiting_unit, anchor.value_us) == ("mte3", pytest.approx((400e6 + 400e6 - 192 * 2**20) / 1.6e6))
 
 
 def test_vector_and_cube_times_add_up_over_dtypes() -> None:
@@ -283,3 +299,26 @@ def test_of_choices_that_take_equally_long_the_one_with_least_to_do_is_taken() -
     busy, idle = (Candidate(Work(name, 0, 0), dict.fromkeys(UNITS, time) | {"floor": 1.0}) for name, time in (("busy", 0.9), ("idle", 0.1)))
     assert fastest((busy, idle)) is idle
     assert fastest(()) is None
+
+
+def test_a_case_whose_attributes_a_formula_cannot_read_is_one_message() -> None:
+    with pytest.raises(FormatError, match=r"the work formula of exp can't read case 1[\s\S]*x \[8\]"):
+        candidates(operator("exp"), case_of("exp", (8,), DType.FLOAT32, {"base": "high", "scale": 1.0, "shift": 0.0}), CHIP)
+
+
+@pytest.mark.parametrize("value", [None, 7])
+def test_a_case_that_a_formula_cannot_read_has_no_t_hw(value: int | None) -> None:
+    """A suite from outside may leave an attribute to its golden, or mean something else by it: neither ends a run."""
+    member = SUITE.member("softmax")
+    assert member
+    case = member.cases[0].model_copy(update={"attributes": {"dim": value}})
+    assert t_hw(member.operator, case, load_hardware("ascend910b2")) is None
+
+
+@pytest.mark.parametrize(("name", "block"), [("piton", "silicon"), ("piton", "convention"), ("cann-lowbit", "silicon")])
+def test_every_case_of_our_suites_can_be_read(name: str, block: Block) -> None:
+    chip = load_hardware("ascend950pr")
+    for member in load_suite(name).members:
+        for case in member.cases:
+            filled = case.model_copy(update={"attributes": all_attributes(member.operator, case)})
+            assert candidates(member.operator, filled, chip, block), f"{member.operator.name}/{case.id}"

@@ -139,6 +139,15 @@ def test_no_file_is_a_usage_error(tmp_path: Path) -> None:
     assert not is_baseline_file(tmp_path / "report.json")
 
 
+def test_a_file_that_was_cut_off_still_counts_as_one(tmp_path: Path) -> None:
+    """A listing names it as broken, and does not pass over it."""
+    path = tmp_path / "a.json"
+    path.write_text(baseline_text(made(timed("1", 3.0)))[:-40])
+    assert is_baseline_file(path)
+    path.write_text('{"schema_version": 1, "suite_digest": ')
+    assert not is_baseline_file(path)
+
+
 def test_a_case_that_occurs_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="twice"):
         made(timed("1", 3.0), timed("1", 4.0))

@@ -124,3 +124,9 @@ def test_levels_of_one_task_are_pooled() -> None:
 def test_every_value_needs_its_level() -> None:
     with pytest.raises(ValueError, match="stratum"):
         interval_of_mean([0.1, 0.2], [1], 0)
+
+
+def test_strata_without_a_spread_inside_give_no_interval() -> None:
+    """All of level 1 solved and none of level 2: no resample differs, which says nothing about other tasks."""
+    assert interval_of_mean([1.0, 1.0, 0.0, 0.0], [1, 1, 2, 2], 0) is None
+    assert interval_of_mean([1.0, 1.0, 0.0, 0.5], [1, 1, 2, 2], 0) is not None

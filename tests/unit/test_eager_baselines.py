@@ -111,7 +111,14 @@ def test_a_golden_worker_that_fails_costs_the_baseline_and_no_more(tmp_path: Pat
     assert found is not None
     assert found.refusal == "the golden could not be traced: the golden worker died"
     assert model(book)(operator(), CASE) is None
+    assert model(book).refusal(operator(), CASE) == found.refusal
+    assert maker.made == 1, "one time limit is enough"
     assert not list(tmp_path.glob("*.json"))  # the next run may do better
+
+
+def test_where_there_is_a_price_nothing_was_refused() -> None:
+    assert model(TraceBook(None, "1", Maker())).refusal(operator(), CASE) == ""
+    assert model(TraceBook(None, "1", None)).refusal(operator(), CASE) == ""
 
 
 def test_the_model_answers_only_where_no_plain_kernel_was_simulated() -> None:

@@ -89,6 +89,18 @@ def test_a_case_with_other_inputs_under_its_old_name_is_not_judged() -> None:
     assert move(KEY, passed_case(), renamed, LEAST).kind is MoveKind.SLOWER
 
 
+def test_a_case_whose_range_is_nan_is_the_same_case() -> None:
+    """A NaN differs from itself, also when two reports were read from one file."""
+    before, after = (passed_case(), passed_case(time_us=20.0))
+    before, after = (
+        case.model_copy(
+            update={"case": case.case.model_copy(update={"inputs": tuple(item.model_copy(update={"low": float("nan")}) for item in case.case.inputs)})}
+        )
+        for case in (before, after)
+    )
+    assert move(KEY, before, after, LEAST).kind is MoveKind.SLOWER
+
+
 def test_a_score_that_moves_with_its_anchors_is_not_the_kernels_doing() -> None:
     before, after = (report_of(operator_of("exp", passed_case(t_hw_us=t_hw))) for t_hw in (5.0, 4.0))
     # HAP 15 / (5 + 15) = 0.75 and 12 / (6 + 12) = 0.667, both at 10 us

@@ -1,10 +1,12 @@
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from piton.catalog.hardware import load_hardware
+from piton.core.canonical import plain
 from piton.core.case import Case, CaseInput, SizeClass
 from piton.core.dtype import DType
 from piton.core.errors import FormatError, UsageError
@@ -312,6 +314,14 @@ def test_a_broken_report_is_one_clear_error(tmp_path: Path, damage: object, mess
         read_report(tmp_path / "report.json")
 
 
+def test_an_operator_without_cases_is_refused(tmp_path: Path) -> None:
+    """Nothing writes one; no share of its cases could be told."""
+    empty = REPORT.model_copy(update={"operators": (REPORT.operators[0].model_copy(update={"cases": ()}),)})
+    (tmp_path / "report.json").write_text(report_text(empty.model_copy(update={"result_digest": empty.canonical_digest()})))
+    with pytest.raises(FormatError, match="an operator without cases"):
+        read_report(tmp_path / "report.json")
+
+
 def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no report here"):
         read_report(tmp_path)
@@ -319,6 +329,16 @@ def test_no_report_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_the_schema_in_the_documentation_is_current() -> None:
     assert (ROOT / "docs" / "report.schema.json").read_text() == schema_text(), "write it again: piton schema > docs/report.schema.json"
+
+
+def test_the_schema_knows_how_infinities_are_spelled() -> None:
+    """The range of a case may be infinite, a share of something can't be."""
+    records = json.loads(schema_text())["$defs"]
+    low, confidence = records["CaseInput"]["properties"]["low"], records["Interval"]["properties"]["confidence"]
+    assert low["type"] == ["number", "string"]
+    assert all(re.search(low["pattern"], str(plain(value))) for value in (float("inf"), float("-inf"), float("nan")))
+    assert not re.search(low["pattern"], "information")
+    assert confidence["type"] == "number"
 
 
 def test_the_published_schema_of_a_run_is_that_of_the_records() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from piton.catalog import load_suite
 from piton.catalog.form_fit import sizes_go_together
@@ -32,8 +36,8 @@ def tensors(case: Case) -> list[tuple[str, tuple[int, ...], str]]:
 
 
 def test_named_shapes_give_tensors_with_the_dtype_of_the_first() -> None:
-    case = typed("rms_norm", "gamma=33, x=4x33:float16")
-    assert tensors(case) == [("x", (4, 33), "float16"), ("gamma", (33,), "float16")]
+    case = typed("rms_norm", "gamma=33, x=4x33:bfloat16")
+    assert tensors(case) == [("x", (4, 33), "bfloat16"), ("gamma", (33,), "bfloat16")]
     assert (case.id, case.attributes) == (CASE_ID, {"epsilon": 1e-6})
 
 
@@ -100,6 +104,17 @@ def test_a_slip_is_one_message_that_says_where(operator: str, shapes: str, attri
         typed(operator, shapes, *attributes)
 
 
+def test_without_rules_the_ranks_of_known_cases_count() -> None:
+    found = member("exp")
+    operator = found.operator.model_copy(update={"golden_path": ""})
+    ranks = {len(case.inputs[0].shape) for case in found.cases}
+    assert 2 in ranks
+    assert typed_case(operator, "4x5", (), found.cases).inputs[0].shape == (4, 5)
+    with pytest.raises(UsageError, match=rf"'x' has 7 axes[\s\S]*{', '.join(map(str, sorted(ranks)))} axes"):
+        typed_case(operator, "1x2x3x4x5x6x7", (), found.cases)
+    assert typed_case(operator, "1x2x3x4x5x6x7", (), ()).inputs[0].shape == (1, 2, 3, 4, 5, 6, 7), "where nothing is known, nothing is refused"
+
+
 @pytest.mark.parametrize(
     ("operator", "shapes", "attributes", "is_fine"),
     [
@@ -121,3 +136,27 @@ def test_sizes_of_the_cases_of_our_suites_go_together() -> None:
     for suite in (SUITE, load_suite("cann-lowbit")):
         odd = [(item.operator.name, case.id) for item in suite.members for case in item.cases[::5] if not sizes_go_together(item.operator, case)]
         assert odd == []
+
+
+PIECES = st.sampled_from(
+    ["x", "gamma", "=", ",", ":", "..", "x=4x33", "4x33", "scalar", "none", "float16", "+", "-1", "nan", "1e9", "9" * 5000, " ", "²", "x*"]
+)
+
+
+@settings(derandomize=True, max_examples=150, deadline=None, database=None)
+@given(
+    shapes=st.lists(PIECES, max_size=9).map("".join) | st.text(max_size=20),
+    attribute=st.text(max_size=12) | st.sampled_from(["epsilon=nan", "epsilon=((", "epsilon="]),
+)
+@example(shapes="9" * 5000, attribute="epsilon=1")
+@example(shapes="4x²", attribute="epsilon=" + "[" * 3000)
+def test_whatever_is_typed_is_a_case_or_one_message(shapes: str, attribute: str) -> None:
+    with contextlib.suppress(UsageError):
+        assert typed("rms_norm", shapes, attribute).operator == "rms_norm"
+
+
+@settings(derandomize=True, max_examples=100, deadline=None, database=None)
+@given(attribute=st.text(max_size=12) | st.sampled_from(["dim=nan", "dim=((", "dim=", "dim=1e400", "dim=" + "9" * 5000, "dim=[1]"]))
+def test_whatever_is_typed_as_an_attribute_is_a_case_or_one_message(attribute: str) -> None:
+    with contextlib.suppress(UsageError):
+        assert typed("softmax", "4x33", attribute).operator == "softmax"

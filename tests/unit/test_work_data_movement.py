@@ -179,6 +179,15 @@ def test_a_step_beyond_a_block_of_memory_brings_a_block_per_element() -> None:
     assert moved(work) == (2 * (4 * 32 - 32), 2 * 4 * 4)  # 4 elements of a row in 4 blocks, of which two rows may share one
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_masks_without_a_value_are_none(is_named: bool) -> None:
+    """A checkout declares no defaults for them."""
+    case = slice_of((8, 16), SINGLE, ((2,), (5,), (1,)))
+    given = {name: None if name.endswith("_mask") else value for name, value in case.attributes.items() if is_named or not name.endswith("_mask")}
+    bare = case.model_copy(update={"attributes": given})
+    assert moved(strided_slice_convention(bare, "910b2")) == moved(strided_slice_convention(case, "910b2"))
+
+
 def test_a_column_brings_a_block_per_row() -> None:
     work = only(strided_slice_silicon(slice_of((10, 64), SINGLE, ((0, 5), (0, 6), (1, 1)), begin=1, end=1, shrink_axis=2), CHIP))
     assert moved(work) == (10 * 32 - 32, 10 * 4)

@@ -7,6 +7,7 @@ from work_cases import BRAIN, BY_WAY, CHIP, HALF, NEWER, SINGLE, call, lanes_by_
 
 from piton.anchors.elementwise import FORMULAS, exp_convention, exp_silicon, gelu_silicon, mish_silicon, sigmoid_silicon, swi_glu_convention, swi_glu_silicon
 from piton.anchors.formula import Silicon
+from piton.anchors.work import unit_times_us
 from piton.core.dtype import DType
 from piton.core.operator import AttrValue
 
@@ -18,6 +19,19 @@ def test_exp_reads_and_writes_each_byte_once_and_takes_one_instruction() -> None
     work = only(exp_silicon(call(tensor("x", (3, 5), SINGLE), **PLAIN), CHIP))
     assert moved(work) == (3 * 5 * 4, 3 * 5 * 4)
     assert work.vector_lanes == {SINGLE: 3 * 5 * 1}  # Exp
+
+
+@pytest.mark.parametrize(("scale", "shift", "instructions"), [(2.0, 0.0, 2), (1.0, 0.5, 2), (2.0, 0.5, 2)])  # Muls, Adds or FusedMulAdd, and Exp
+def test_a_factor_and_a_summand_of_exp_are_one_instruction(scale: float, shift: float, instructions: int) -> None:
+    work = only(exp_silicon(call(tensor("x", (3, 5), SINGLE), base=-1.0, scale=scale, shift=shift), CHIP))
+    assert work.vector_lanes == {SINGLE: 15 * instructions}
+
+
+def test_gelu_of_bfloat16_is_faster_in_half_although_it_takes_four_conversions() -> None:
+    case = call(tensor("x", (1000,), BRAIN), approximate="tanh")
+    times = {work.choice: unit_times_us(work, CHIP.silicon)["vector"] for work in gelu_silicon(case, CHIP)}
+    assert times["float32 arithmetic"] == pytest.approx(1e6 * 1000 * (6 + 2) / 5.5296e12)
+    assert times["half arithmetic by way of float32"] == pytest.approx(1e6 * 1000 * (4 / 5.5296e12 + 6 / 11.0592e12))  # 7 / 8 of it
 
 
 def test_gelu_takes_six_instructions() -> None:
@@ -50,7 +64,7 @@ def test_swi_glu_converts_both_halves_and_the_result() -> None:
 
 
 @pytest.mark.parametrize(("silicon", "instructions"), [(sigmoid_silicon, 3), (mish_silicon, 5)])
-def test_bfloat16_is_converted_twice_unless_the_chip_computes_in_it(silicon: Silicon, instructions: int) -> None:
+def test_bfloat16_is_converted_unless_the_chip_computes_in_it(silicon: Silicon, instructions: int) -> None:
     case = call(tensor("x", (10,), BRAIN))
     in_half = {HALF: 10 * instructions, SINGLE: 10 * 2 * 2}  # to float32 and to half, and back
     assert lanes_by_choice(silicon, case) == {"float32 arithmetic": {SINGLE: 10 * (instructions + 2)}, BY_WAY: in_half}

@@ -88,7 +88,7 @@ def network(*, is_hard: bool, dtype: DType = HALF) -> Case:
     return call(*tensors, alpha=1.0, beta=1.0, temperature=1.0, is_hard=is_hard)
 
 
-@pytest.mark.parametrize(("is_hard", "instructions"), [(False, 2 + 3 * 5), (True, 1 + 2 * 3)])  # 5 steps have 6 levels: three halvings
+@pytest.mark.parametrize(("is_hard", "instructions"), [(False, 4 + 2 * 5), (True, 1 + 2 * 3)])  # 5 steps have 6 levels: three halvings
 def test_a_staircase_takes_a_search_and_a_soft_one_every_step(is_hard: bool, instructions: int) -> None:
     case = network(is_hard=is_hard)
     assert lanes_by_choice(quantization_network_silicon, case) == {
@@ -96,6 +96,13 @@ def test_a_staircase_takes_a_search_and_a_soft_one_every_step(is_hard: bool, ins
         "float32 arithmetic": {SINGLE: (instructions + 2) * 30},
     }
     assert {moved(work) for work in quantization_network_silicon(case, CHIP)} == {(30 * 2 + 2 * 5 * 4, 30 * 2)}
+
+
+@pytest.mark.parametrize(("steps", "instructions"), [(1, 2 + 3 * 1), (2, 2 + 3 * 2), (3, 4 + 2 * 3)])
+def test_three_soft_steps_and_more_are_cheaper_as_one_quotient_of_polynomials(steps: int, instructions: int) -> None:
+    tensors = (tensor("x", (3, 10), SINGLE), tensor("thresholds", (steps,), SINGLE), tensor("scales", (steps,), SINGLE))
+    work = only(quantization_network_silicon(call(*tensors, alpha=1.0, beta=1.0, temperature=1.0, is_hard=False), CHIP))
+    assert work.vector_lanes == {SINGLE: 30 * instructions}
 
 
 def test_the_gradient_of_a_staircase_has_two_sums_and_one_for_each_step() -> None:

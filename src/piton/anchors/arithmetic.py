@@ -51,11 +51,6 @@ def arithmetics(dtype: DType, chip: Hardware) -> tuple[Arithmetic, ...]:
     return (_FLOAT32,)
 
 
-def exp_after_subtraction(chip: Hardware) -> int:
-    """Instructions of Exp(x - y): two on dav-2201, one where the chip has a fused form (FusedExpSub of the register interface)."""
-    return 2 if chip.arch == _FEW_TYPES else 1
-
-
 def cube_depth(dtype: DType) -> int:
     """Shortest contraction that the cube calculates: its blocks are 32 bytes deep, and shorter ones are filled up with zeros."""
     return 32 * 8 // dtype.bits

@@ -5,16 +5,15 @@ included: for S = T the first row sees 1 and the last one all, S (S + 1) / 2 pai
 Products: scores = query x keys over D, and result = weights x values over the columns; heads that share keys are rows of one product.
 Bytes: queries, keys and values are read once and the result is written once; scores stay on the chip. On dav-2201, where cube and vector cores have no way to
 one another but global memory, scores and weights pass through L2 as half.
-Instructions for each pair, in half: Max into the running maximum, Exp of the difference to it (Sub and Exp on dav-2201); the scale is a factor of the queries,
-the sum of the weights a column of ones behind the values, and the division by it one Mul for each result. How `convention` and `silicon` are meant is said in
-`elementwise`.
+Instructions for each pair, in half: Exp. Scores may be known to be small, and then no running maximum has to be found and subtracted; the scale is a factor of
+the queries, the sum of the weights a column of ones behind the values, and the division by it one Mul for each result. How `convention` and `silicon` are
+meant is said in `elementwise`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piton.anchors.arithmetic import exp_after_subtraction
 from piton.anchors.cube_work import Rest, Stage, handed_to_cube, handed_to_vector, product_work, read_by_cube_bytes
 from piton.anchors.formula import Formula
 from piton.anchors.operands import flag, input_bytes, operand, text
@@ -96,7 +95,7 @@ def works(sizes: Attention, read_bytes: int, chip: Hardware, *, values_are_keys:
     scored = Product(lines, sizes.width, sizes.columns, sizes.dtype, queries, keys, count, share)
     weighted = Product(lines, sizes.columns, sizes.value_width, sizes.dtype, weights, 0.0 if values_are_keys else values, count, share)
     path = handed_to_vector(sizes.pairs + sizes.results, chip) + handed_to_cube(sizes.pairs, chip)
-    lanes = {DType.FLOAT16: float((1 + exp_after_subtraction(chip)) * sizes.pairs + sizes.results)}
+    lanes = {DType.FLOAT16: float(sizes.pairs + sizes.results)}
     rest = Rest(read_bytes, _TWO_BYTES * sizes.results, lanes, path, writes_from_cube=False)
     return (product_work("", [Stage("scores", (scored,)), Stage("values", (weighted,))], rest, chip),)
 
@@ -108,7 +107,7 @@ def mha_convention(case: Case, edition: Edition) -> Work:
 
 
 def mha_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
-    """Scores and weighted values as two products with tiles searched for, and softmax between them: Max, Sub and Exp (one, where they are fused) for each pair.
+    """Scores and weighted values as two products with tiles searched for, and softmax between them: Exp for each pair.
 
     Under a causal mask pairs that aren't seen cost nothing; rows that see no column are zeros, whose queries aren't read.
     """

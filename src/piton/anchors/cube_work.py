@@ -64,7 +64,7 @@ def product_work(name: str, stages: Sequence[Stage], rest: Rest, chip: Hardware)
 
 
 def _time(work: Work, chip: Hardware) -> tuple[float, float]:
-    times = unit_times_us(work, chip.silicon).values()
+    times = unit_times_us(work, chip.silicon, shares_hbm=True).values()
     return max(chip.silicon.floor_us.value, *times), sum(times)
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piton.anchors.limit import candidates
+from piton.anchors.limit import UnreadableCaseError, candidates
 from piton.anchors.work import US, Work, unit_times_us
 from piton.core.case import Case
 from piton.core.dtype import DType
@@ -124,8 +124,11 @@ def _of_trace(case: Case, trace: EagerTrace, peaks: Peaks) -> Quantities:
 
 
 def quantities_of_work(operator: Operator, case: Case, hardware: Hardware) -> Quantities | None:
-    """The same from the work formula, or None when there is none."""
-    found = candidates(operator, case, hardware, "convention")
+    """The same from the work formula, or None when there is none, or none that can read the case."""
+    try:
+        found = candidates(operator, case, hardware, "convention")
+    except UnreadableCaseError:
+        return None
     return _of_work(operator, case, found[0].work, hardware.convention) if found else None
 
 

@@ -31,6 +31,7 @@ from piton.anchors import (
 from piton.anchors.formula import Formula
 from piton.anchors.work import UNITS, Work, unit_times_us
 from piton.core.case import Case
+from piton.core.errors import FormatError
 from piton.core.hardware import Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import Operator
@@ -90,9 +91,13 @@ def family(operator: Operator) -> str:
 def t_hw(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> Anchor | None:
     """T_HW in microseconds with the unit that limits it, or None for an operator without a formula, and for the convention where no anchors are published.
 
+    None also for a case that the formula can't read: a suite from outside may leave a value to its golden, or mean something else by a name.
     `unit_times_us` has one entry per unit (`work.UNITS`) and `floor`. Raises FormatError when the hardware lacks a rate that is needed.
     """
-    best = fastest(candidates(operator, case, hardware, block))
+    try:
+        best = fastest(candidates(operator, case, hardware, block))
+    except UnreadableCaseError:
+        return None
     if best is None:
         return None
     return Anchor(
@@ -141,19 +146,38 @@ def bottleneck(limiting_unit: str) -> Bottleneck:
     return _ROLLED_UP[limiting_unit]
 
 
+class UnreadableCaseError(FormatError):
+    """A case that its operator's work formula can't read: sizes and attributes that do not go together."""
+
+
 def candidates(operator: Operator, case: Case, hardware: Hardware, block: Block = "silicon") -> tuple[Candidate, ...]:
-    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one."""
+    """The choices among which T_HW is the fastest, in the order of the formula; none for an operator without one.
+
+    Raises UnreadableCaseError when the case is none that the formula can read, FormatError when the hardware lacks a rate that is needed.
+    """
     if not has_formula(operator):
         return ()
-    formula = _FORMULAS[operator.name]
+    try:
+        works = _works(_FORMULAS[operator.name], case, hardware, block)
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust that a case is one of the operator
+        raise _unreadable(operator, case, error) from error
     if block == "convention":
-        if formula.convention is None:
-            return ()
-        work = formula.convention(case, hardware.edition)
-        return (priced(work, hardware.convention),)
-    return tuple(priced(work, hardware.silicon) for work in formula.silicon(case, hardware))
+        return tuple(priced(work, hardware.convention) for work in works)
+    return tuple(priced(work, hardware.silicon, shares_hbm=True) for work in works)
 
 
-def priced(work: Work, peaks: Peaks) -> Candidate:
-    """What this work takes at these peaks. Raises FormatError when they lack a rate that is needed."""
-    return Candidate(work, {**unit_times_us(work, peaks), FLOOR: peaks.floor_us.value})
+def _works(formula: Formula, case: Case, hardware: Hardware, block: Block) -> tuple[Work, ...]:
+    if block == "silicon":
+        return formula.silicon(case, hardware)
+    return (formula.convention(case, hardware.edition),) if formula.convention else ()
+
+
+def _unreadable(operator: Operator, case: Case, error: Exception) -> UnreadableCaseError:
+    shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
+    problem = f"the work formula of {operator.name} can't read case {case.id}: sizes and attributes do not go together"
+    return UnreadableCaseError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check its shapes and attributes")
+
+
+def priced(work: Work, peaks: Peaks, *, shares_hbm: bool = False) -> Candidate:
+    """What this work takes at these peaks; `shares_hbm` is physical, published anchors know nothing of it. Raises FormatError for a lacking rate."""
+    return Candidate(work, {**unit_times_us(work, peaks, shares_hbm=shares_hbm), FLOOR: peaks.floor_us.value})

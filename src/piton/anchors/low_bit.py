@@ -90,12 +90,14 @@ def add_rms_norm_fp8_quant_silicon(case: Case, chip: Hardware) -> tuple[Work, ..
 
 
 def quantization_network_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
-    """Soft, for each element: Muls and Exp, then for each step a multiply-add of the one power, Div by it, Add.
+    """Soft, for each element: Muls and Exp, then for each step Adds to the one power, Div by it, Add; or all steps as one quotient of polynomials.
 
-    exp(-t (b x - s)) = exp(-t b x) exp(t s), so that one Exp does for all steps. Hard: Muls, then Compare and Select for each halving of the steps.
+    exp(-t (b x - s)) = exp(-t b x) exp(t s), so that one Exp does for all steps. As one quotient every step takes an instruction in the dividend and one in the
+    divisor (Adds, FusedMulAdd), and there are Div and Muls for all; high powers of large numbers overflow, but x may be known to be small. Hard: Muls, then
+    Compare and Select for each halving of the steps.
     """
     x, steps = operand(case, "x"), operand(case, "thresholds").elements
-    instructions = 1 + 2 * math.ceil(math.log2(steps + 1)) if flag(case, "is_hard") else 2 + 3 * steps
+    instructions = 1 + 2 * math.ceil(math.log2(steps + 1)) if flag(case, "is_hard") else min(2 + 3 * steps, 4 + 2 * steps)
     return arithmetic_choices(x.dtype, chip, Demand(input_bytes(case), x.nbytes, instructions * x.elements, 2 * x.elements))
 
 

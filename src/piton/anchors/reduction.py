@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from piton.anchors.arithmetic import exp_after_subtraction
 from piton.anchors.choices import Demand, arithmetic_choices, exact_ways
 from piton.anchors.formula import Formula
 from piton.anchors.operands import input_bytes, number, operand, operands, text
@@ -24,6 +23,8 @@ _LOGARITHMS = 5
 """Instructions of a power of any order: Abs, Ln, Muls, Exp, and Add into the running sum."""
 _MOST_IGNORED = 0.3
 """Largest share of ignored positions in the data of the suite's cross_entropy_loss (its golden draws a share for every seed)."""
+_MOST_NANS = 2 * 1024
+"""NaN in a tensor whose range has them: up to 1024 at its head and at its tail (rules of the data sets)."""
 _INDEX_BYTES = 8
 """Indices are int64."""
 
@@ -87,14 +88,17 @@ def arg_max_convention(case: Case, _edition: Edition) -> Work:
 def arg_max_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     """Every element is read, an int64 index per line written. Shortest known: one Max per element into the largest values of blocks.
 
-    Only the block that wins is searched for the place. An axis of length 1 needs neither data nor arithmetic: all indices are 0.
+    Only the block that wins is searched for the place. A NaN ends the search of its line, nothing exceeds it. An axis of length 1 needs neither data nor
+    arithmetic: all indices are 0.
     """
     x = operand(case, "input")
     length = x.shape[int(number(case, "dim"))]
     indices = x.elements // length
     if length == 1:
         return (Work("zeros", 0, _INDEX_BYTES * indices),)
-    return arithmetic_choices(x.dtype, chip, Demand(x.nbytes, _INDEX_BYTES * indices, instructions=x.elements, conversions=x.elements))
+    ended = min(indices, _MOST_NANS) if math.isnan(x.low) or math.isnan(x.high) else 0
+    seen = x.elements - ended * (length - 1)
+    return arithmetic_choices(x.dtype, chip, Demand(x.dtype.bytes_of(seen), _INDEX_BYTES * indices, instructions=seen, conversions=seen))
 
 
 def cross_entropy_loss_convention(case: Case, _edition: Edition) -> Work:
@@ -108,10 +112,10 @@ def cross_entropy_loss_convention(case: Case, _edition: Edition) -> Work:
 
 
 def cross_entropy_loss_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
-    """Targets are read whole, and the scores of all positions that count. Shortest known: Max, Sub, Exp, Add per score; for probabilities 2 more.
+    """Targets are read whole, and the scores of all positions that count. Shortest known: Exp, Add per score; for probabilities 2 more.
 
-    With classes as targets the scores of ignored positions decide nothing: they need no arithmetic, and no reading where whole blocks belong to them. On chips
-    with an exponential of a difference (dav-3510) there is one instruction less. Probabilities weight the scores (MulAddDst) and are added up themselves.
+    Scores may be known to be small, and then no largest one has to be found and subtracted. With classes as targets the scores of ignored positions decide
+    nothing: they need no arithmetic, and no reading where whole blocks belong to them. Probabilities weight the scores (MulAddDst) and are added up themselves.
     """
     scores, target = operand(case, "input"), operand(case, "target")
     classes = scores.shape[1]
@@ -123,7 +127,7 @@ def cross_entropy_loss_silicon(case: Case, chip: Hardware) -> tuple[Work, ...]:
     demand = Demand(
         read_bytes=target.nbytes + scores.dtype.bytes_of(classes * read),
         write_bytes=scores.dtype.bytes_of(positions if text(case, "reduction") == "none" else 1),
-        instructions=(2 + exp_after_subtraction(chip) + 2 * target.dtype.is_floating) * classes * computed,
+        instructions=(2 + 2 * target.dtype.is_floating) * classes * computed,
         conversions=(1 + target.dtype.is_floating) * classes * computed,
     )
     return arithmetic_choices(scores.dtype, chip, demand)

@@ -95,12 +95,13 @@ class Work:
         )
 
 
-def unit_times_us(work: Work, peaks: Peaks) -> dict[str, float]:
+def unit_times_us(work: Work, peaks: Peaks, *, shares_hbm: bool = False) -> dict[str, float]:
     """Microseconds each unit would need by itself, in the order of UNITS.
 
     mte1 = bytes into L0A / its rate + bytes into L0B / its rate (one pipe loads both)
     mte2 = max(compulsory reads / HBM read rate, all reads / L2 read rate)
-    mte3 = min(write, L2) / L2 write rate + max(0, write - L2) / HBM write rate (a write-back L2 takes what fits), and what goes to cube cores / L2 write rate
+    mte3 = min(write, L2) / L2 write rate + max(0, write - L2) / HBM write rate (a write-back L2 takes what fits), and what goes to cube cores / L2 write rate;
+           with `shares_hbm` no less than compulsory reads / HBM read rate + max(0, write - L2) / HBM write rate: HBM moves bytes one way at a time
     fixp = max(that write, where the cube writes the results, results / rate out of the accumulators)
     vector, cube = sum over dtypes of work / peak rate of that dtype
 
@@ -108,7 +109,7 @@ def unit_times_us(work: Work, peaks: Peaks) -> dict[str, float]:
     """
     path = work.path or CubePath(cube_flops=work.cube_flops)
     into_l0, over_l2, out_of_l0 = _cube_path_us(path, peaks)
-    written = _write_us(work.write_bytes, peaks)
+    written = max(_write_us(work.write_bytes, peaks), _shared_us(work, peaks) if shares_hbm else 0.0)
     return {
         "mte1": into_l0,
         "mte2": max(US * work.read_bytes / peaks.hbm_read_bytes_per_s.value, over_l2),
@@ -131,6 +132,12 @@ def _cube_path_us(path: CubePath, peaks: Peaks) -> tuple[float, float, float]:
 def _write_us(write_bytes: float, peaks: Peaks) -> float:
     in_l2 = min(float(write_bytes), peaks.l2_bytes.value)
     return US * (in_l2 / peaks.l2_write_bytes_per_s.value + (write_bytes - in_l2) / peaks.hbm_write_bytes_per_s.value)
+
+
+def _shared_us(work: Work, peaks: Peaks) -> float:
+    """How long HBM moves bytes where results do not fit into L2: what is read, and what L2 has to give away before the end."""
+    spilled = max(0.0, work.write_bytes - peaks.l2_bytes.value)
+    return US * (work.read_bytes / peaks.hbm_read_bytes_per_s.value + spilled / peaks.hbm_write_bytes_per_s.value) if spilled else 0.0
 
 
 def _seconds(amounts: Mapping[DType, float], rates: Mapping[str, Figure], name: str) -> float:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from piton.catalog.source import read_text
-from piton.core.errors import FormatError
+from piton.core.errors import FormatError, UsageError
+from piton.core.operator import AttrValue
 
 NO_DEFAULT = object()
 """Default of an argument that has none."""
@@ -79,6 +80,26 @@ def taken_by(path: str, operator: str, name: str) -> Literal["definition", "inpu
     if name in source.texts:
         return "text"
     return "kwargs" if drawing is not None and drawing.takes_any else ""
+
+
+@lru_cache(maxsize=1024)
+def declared_default(path: str, operator: str, name: str) -> AttrValue:
+    """The default that the operator's function in the golden.py at `path` declares for argument `name`; None for one without a plain value as default."""
+    try:
+        function = read_golden_source(Path(path)).function(operator)
+    except (FormatError, UsageError):
+        return None
+    if function is None or name not in function.arguments:
+        return None
+    value = function.defaults[function.arguments.index(name)]
+    return _plain(value) if value is not NO_DEFAULT and value is not UNREADABLE else None
+
+
+def _plain(value: object) -> AttrValue:
+    """The form in which attributes are kept; None for a value that no attribute has."""
+    if isinstance(value, (list, tuple)) and all(isinstance(item, (bool, int, float, str)) for item in value):
+        return tuple(value)
+    return value if isinstance(value, (bool, int, float, str)) else None
 
 
 def _function(node: ast.FunctionDef) -> FunctionSource:

@@ -60,10 +60,15 @@ def published_of_suite(suite: Suite) -> tuple[PublishedCase, ...]:
 
 def read_published(path: Path, operators: Mapping[str, Operator]) -> tuple[PublishedCase, ...]:
     """The cases of a table. Raises UsageError for a file that is not there, FormatError with file and line for a row that does not fit its operator."""
-    rows = tuple(_Row(path, number, text, operators).read() for number, text in _lines(path))
+    rows: dict[tuple[str, str], PublishedCase] = {}
+    for number, text in _lines(path):
+        row = _Row(path, number, text, operators).read()
+        if rows.setdefault((row.operator.name, row.case.id), row) is not row:
+            found = f"{row.operator.name} {show(row.case.id)}"
+            raise FormatError("a case is there twice", expected="every case once", found=found, where=f"{path}:{number}", action="drop one of the lines")
     if not rows:
         raise FormatError("no cases in the file", expected="one JSON object per line", where=str(path), action="check that it is the right file")
-    return rows
+    return tuple(rows.values())
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

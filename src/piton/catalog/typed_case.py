@@ -26,7 +26,7 @@ from piton.core.operator import AttrSpec, AttrValue, Operator, TensorSpec
 
 CASE_ID = "typed"
 """Id of a case that no suite has."""
-_SHAPE = re.compile(r"\d+(?:[x*]\d+)*|scalar")
+_SHAPE = re.compile(r"[0-9]{1,15}(?:[x*][0-9]{1,15})*|scalar")
 _RANGE = re.compile(r"(?P<low>[^.]+(?:\.\d+)?(?:e[+-]?\d+)?)\.\.(?P<high>.+)", re.IGNORECASE)
 _OMITTED = ("none", "null")
 

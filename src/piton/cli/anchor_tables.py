@@ -10,7 +10,7 @@ from rich.text import Text
 from piton.anchors import Block
 from piton.cli.model_tables import print_model
 from piton.cli.printing import NONE, amount, anchored, microseconds, safe
-from piton.core.measurement import Anchor
+from piton.core.measurement import Anchor, Provenance
 from piton.evaluate.anchor_difference import BlockDifference, UnitDifference
 from piton.evaluate.anchor_overview import BlockOverview, OperatorOverview, SuiteOverview
 from piton.evaluate.anchor_view import UNITS, AnchorView, BlockView, ChoiceView
@@ -37,7 +37,19 @@ def print_views(console: Console, name: str, views: Sequence[AnchorView]) -> Non
     versions = dict.fromkeys(view.t_baseline.version for view in views if view.t_baseline and view.t_baseline.version)
     if versions:
         console.print(safe(f"T_baseline: {'; '.join(versions)}"), soft_wrap=True)
+    if any(_is_untraced(view) for view in views):
+        console.print(safe(_UNTRACED), soft_wrap=True)
     console.print(safe("T_HW is modelled unless it says otherwise; --case ID shows the work, every unit and every choice", "dim"), soft_wrap=True)
+
+
+_UNTRACED = "T_baseline may still change where it is quoted or unknown: an evaluation traces the golden and takes the modelled one first; --case ID does so now"
+
+
+def _is_untraced(view: AnchorView) -> bool:
+    """True where a simulated score would use a modelled T_baseline that nobody has asked for yet."""
+    is_open = view.t_baseline is None or view.t_baseline.provenance is Provenance.QUOTED
+    is_simulated = any(block.is_scored and block.block == "silicon" for block in view.blocks)
+    return is_open and is_simulated and view.modelled is None and not view.unmodelled
 
 
 _OVERVIEW = (
@@ -157,6 +169,8 @@ def _anchor_lines(view: AnchorView) -> Iterator[str]:
     for anchor in view.t_baselines:
         if anchor != view.t_baseline:
             yield _line("T_baseline also known", anchor)
+    if view.unmodelled:
+        yield f"T_baseline has no model: {view.unmodelled}"
     if view.t_baseline is None:
         yield "  a suite may quote it; for a suite of Piton's, an evaluation of the case simulates the plain kernel once and keeps its time in the cache"
     if view.hap is not None:

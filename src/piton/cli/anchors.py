@@ -16,7 +16,7 @@ from piton.cli.printing import open_console, print_json, safe
 from piton.core.errors import UsageError
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.anchor_overview import view_limits
-from piton.evaluate.anchor_view import AnchorSources, AnchorView, anchor_sources, explain, explain_typed, hardware_sources
+from piton.evaluate.anchor_view import AnchorSources, AnchorView, anchor_sources, explain, hardware_sources
 from piton.evaluate.baseline_sources import FiledBaselines, check_set
 from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.pipeline import named_target
@@ -106,7 +106,7 @@ def _typed(member: SuiteOperator, sources: AnchorSources, options: HapOptions) -
     """The case of one's own; what is odd about it is said beside the answer."""
     base = find_cases(member, options.cases)[0] if options.cases else None
     case = typed_case(member.operator, options.shapes, options.attributes, member.cases, base)
-    view = explain_typed(member.operator, case, sources, options.time_us)
+    view = explain(member.operator, case, sources, options.time_us)
     if not sizes_go_together(member.operator, case):
         _remark("these sizes fit none of the forms in the operator's rules.yaml: make sure that they go together")
     if view.blocks and not any(choice.write_bytes for block in view.blocks for choice in block.choices):

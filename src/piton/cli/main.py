@@ -24,7 +24,7 @@ PASSED, FAILED, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, STOPPED
 """Exit statuses: all cases passed; some did not; wrong use; the target or this machine lacks something; stopped by the user."""
 
 _IS_FULL = (errno.ENOSPC, errno.EDQUOT)
-_IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
+_IS_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ENOENT)
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=piton.__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 

@@ -96,10 +96,29 @@ def read_methods(names: Sequence[str]) -> tuple[list[MethodSamples], str]:
     twice = next((name for name in listed_names if listed_names.count(name) > 1), None)
     if twice is not None:
         raise UsageError("a method is there more than once", found=twice, action="list all its runs in one samples.toml")
+    _refuse_repeated(methods)
     suites = sorted({_suite_of(path, found) for path, found in sets if found.suite})
     if len(suites) > 1:
         raise UsageError("the sample sets name different suites", found=", ".join(suites), action="give one set at a time")
     return methods, suites[0] if suites else ""
+
+
+def _refuse_repeated(methods: Sequence[MethodSamples]) -> None:
+    """Raise UsageError for a sample that is listed twice: it would count as two that agree. A run may be in several trajectories, and serve several tasks."""
+    seen: set[tuple[str, str, tuple[Path, ...]]] = set()
+    for method in methods:
+        for sample in method.samples:
+            key = (method.name, sample.task, tuple(_folder(Path(run.name)) for run in sample.turns))
+            if key in seen:
+                action = "list every run once; patterns may overlap"
+                raise UsageError(f"a sample of {method.name} is there more than once", found=", ".join(run.name for run in sample.turns), action=action)
+            seen.add(key)
+
+
+def _folder(run: Path) -> Path:
+    """The run's folder, however it was named."""
+    found = run.resolve()
+    return found.parent if found.name == REPORT else found
 
 
 def _is_set(path: Path) -> bool:

@@ -63,16 +63,17 @@ def interval_of_mean(values: Sequence[float], strata: Sequence[object], seed: in
     """95 % percentile interval of the mean over tasks, from resamples inside strata (levels); None where nothing can be said.
 
     From a stratum of m tasks m - 1 are drawn with replacement (Rao and Wu), which gives the variance of its mean without the bias that m draws have for
-    few tasks. Strata of one task have no spread of their own and are pooled. None for fewer than two tasks, and for values that are all equal: then the
-    resamples are too, and an interval of no width would promise what the data does not.
+    few tasks. Strata of one task have no spread of their own and are pooled. None for fewer than two tasks, and where the values of every stratum are equal:
+    then the resamples are too, and an interval of no width would promise what the data does not.
     """
     if len(values) != len(strata):
         raise ValueError(f"every value needs its stratum: {len(values)} values, {len(strata)} strata")
-    if len(values) < 2 or max(values) == min(values):
+    groups = _groups(values, strata) if len(values) > 1 else []
+    if all(max(group) == min(group) for group in groups):
         return None
     generator = np.random.RandomState(seed)  # its stream is frozen for ever, that of newer generators is not
     total = np.zeros(RESAMPLES)
-    for group in _groups(values, strata):
+    for group in groups:
         drawn = generator.randint(0, len(group), size=(RESAMPLES, max(len(group) - 1, 1)))
         total += np.asarray(group)[drawn].mean(axis=1) * len(group)
     tail = (1.0 - CONFIDENCE) / 2

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from piton.anchors import Candidate, bottleneck, candidates, fastest
+from piton.anchors import Block, Candidate, bottleneck, candidates, fastest
 from piton.anchors.limit import FLOOR
 from piton.catalog.published import PublishedCase
 from piton.core.case import Case
+from piton.core.errors import FormatError
 from piton.core.hardware import Hardware
 from piton.core.operator import Frozen, Operator
 from piton.curate.anchor_origin import Origins, find_origins, is_equal
@@ -41,7 +42,7 @@ class AnchorState(str, Enum):
     """It belongs to another definition of the case, which was found."""
     UNEXPLAINED = "unexplained"
     NO_FORMULA = "no_formula"
-    """Nothing to compare with."""
+    """Nothing to compare with: the operator has no formula, or its formula can't read the case; then a reason says so."""
     NOT_PUBLISHED = "not_published"
 
 
@@ -112,7 +113,7 @@ class PlatformAudit(Frozen):
 
 
 def audit_platform(cases: Sequence[PublishedCase], platform: str, hardware: Hardware) -> PlatformAudit:
-    """Every case against `hardware`, whose convention is that of the platform. Raises FormatError when it lacks a rate that a case needs."""
+    """Every case against `hardware`, whose convention is that of the platform."""
     others: dict[str, list[Case]] = {}
     for item in cases:
         others.setdefault(item.operator.name, []).append(_filled(item.operator, item.case))
@@ -147,8 +148,8 @@ class _Audit:
 
     def row(self) -> AuditRow:
         operator, case = self.item.operator, _filled(self.item.operator, self.item.case)
-        derived = fastest(candidates(operator, case, self.hardware, "convention"))
-        silicon = fastest(candidates(operator, case, self.hardware, "silicon"))
+        derived, why_not = self._limit(case, "convention")
+        silicon, _ = self._limit(case, "silicon")
         quoted = self.item.quoted.get(self.platform)
         t_hw = quoted.t_hw.value_us if quoted and quoted.t_hw else None
         baseline = quoted.t_baseline.value_us if quoted and quoted.t_baseline else None
@@ -160,7 +161,7 @@ class _Audit:
             platform=self.platform,
             state=state,
             marks=tuple(mark for mark, _ in marks),
-            reasons=(*reasons, *(text for _, text in marks if text)),
+            reasons=(*reasons, *why_not, *(text for _, text in marks if text)),
             published_t_hw_us=t_hw,
             published_baseline_us=baseline,
             derived_t_hw_us=derived.time_us if derived else None,
@@ -169,6 +170,13 @@ class _Audit:
             limiting_unit=derived.limiting_unit if derived else "",
             label=bottleneck(_longest(derived)[0]) if derived else "",
         )
+
+    def _limit(self, case: Case, block: Block) -> tuple[Candidate | None, tuple[str, ...]]:
+        """T_HW of the case, or why there is none: one odd row does not cost the others."""
+        try:
+            return fastest(candidates(self.item.operator, case, self.hardware, block)), ()
+        except FormatError as error:
+            return None, (error.problem,)
 
     def _state(self, case: Case, t_hw: float | None, derived: Candidate | None) -> tuple[AnchorState, tuple[str, ...]]:
         if t_hw is None:

@@ -56,7 +56,7 @@ def compare_blocks(convention: Candidate | None, silicon: Candidate | None, hard
 def _step(convention: Candidate, hardware: Hardware) -> Candidate | None:
     """The convention's work at the silicon's rates, or None where these lack one."""
     try:
-        return priced(convention.work, hardware.silicon)
+        return priced(convention.work, hardware.silicon, shares_hbm=True)
     except FormatError:
         return None
 

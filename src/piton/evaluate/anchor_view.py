@@ -106,6 +106,8 @@ class AnchorView(Frozen):
     """All that are known."""
     modelled: EagerView | None
     """The modelled T_baseline, explained, where the model knows the operator and the trace of its golden is kept or may be made."""
+    unmodelled: str
+    """Why its golden has no trace, where there is no modelled T_baseline for that reason; else empty."""
     hap: HapView | None
     """For the time that was given, when both anchors are known."""
     remarks: tuple[str, ...] = ()
@@ -166,18 +168,11 @@ def absent_types(case: Case, hardware: Hardware) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.dtype.value for item in case.inputs if item.dtype in hardware.absent_types))
 
 
-def explain_typed(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of a case that a person typed. Raises UsageError when the operator's formula can't read it."""
-    try:
-        return explain(operator, case, sources, time_us)
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:  # formulas trust the cases of a suite, not what is typed
-        shapes = ", ".join(f"{item.argument} {list(item.shape)}" for item in case.inputs)
-        problem = f"the work formula of {operator.name} can't read this case: the sizes and attributes do not go together"
-        raise UsageError(problem, found=f"{shapes} ({type(error).__name__}: {error})", action="check --shape and --attr") from None
-
-
 def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: float | None = None) -> AnchorView:
-    """All about the anchors of one case. Raises UsageError for element types that the chip does not have."""
+    """All about the anchors of one case.
+
+    Raises UsageError for element types that the chip does not have, FormatError for a case that the operator's formula can't read.
+    """
     if absent := absent_types(case, sources.hardware):
         problem = f"case {case.id} of {operator.name} has an element type that {sources.hardware.name} does not have"
         raise UsageError(problem, found=", ".join(absent), action="choose a chip that has it, such as --hardware ascend950pr")
@@ -206,6 +201,7 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
         t_baseline=baseline,
         t_baselines=tuple(anchor for anchor in (filed.anchor, simulated, modelled, quoted_baseline) if anchor is not None),
         modelled=model,
+        unmodelled=sources.modelled.refusal(operator, case) if sources.modelled and model is None else "",
         hap=_hap(time_us, roof, baseline),
         remarks=tuple(finding.message for finding in filed.findings),
     )

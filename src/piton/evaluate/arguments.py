@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from piton.catalog.golden_source import declared_default
 from piton.catalog.schema import parse_schema
 from piton.core.case import Case
 from piton.core.execution import TensorArgument
-from piton.core.operator import AttrValue, Operator
+from piton.core.operator import AttrSpec, AttrValue, Operator
 from piton.evaluate.golden_service import CaseData
 
 
@@ -24,5 +25,11 @@ def argument_order(operator: Operator) -> tuple[str, ...]:
 
 
 def all_attributes(operator: Operator, case: Case) -> dict[str, AttrValue]:
-    """Value of every attribute: the case's own, else the operator's default."""
-    return {spec.name: case.attributes.get(spec.name, spec.default) for spec in operator.attributes}
+    """Value of every attribute: the case's own, else the operator's default, else, in suites from outside, the one that its golden declares."""
+    return {spec.name: case.attributes[spec.name] if spec.name in case.attributes else _default(operator, spec) for spec in operator.attributes}
+
+
+def _default(operator: Operator, spec: AttrSpec) -> AttrValue:
+    if spec.default is not None or not operator.golden_path:
+        return spec.default
+    return declared_default(operator.golden_path, operator.name, spec.name)

@@ -53,17 +53,18 @@ class TraceBook:
         self._store = store
         self._suite_version = suite_version
         self._make = make
+        self._failed: dict[str, EagerTrace] = {}
 
     def trace(self, operator: Operator, case: Case) -> EagerTrace | None:
         """The trace of a case; one with a refusal when it can't be made; None when it is not kept and nothing may run."""
         key = self._key(operator, case)
-        kept = self._kept(key)
+        kept = self._failed.get(key) or self._kept(key)
         if kept is not None or self._make is None:
             return kept
         try:
             made = self._make.trace(operator, case)
-        except EvaluatorError as error:  # a time limit, a lack of memory: another run may do better, so that this is not kept
-            return EagerTrace(refusal=f"the golden could not be traced: {error.problem}")
+        except EvaluatorError as error:  # a time limit, a lack of memory: another run may do better, so that this is kept for this one alone
+            return self._failed.setdefault(key, EagerTrace(refusal=f"the golden could not be traced: {error.problem}"))
         if self._store is not None:
             self._store.keep(key, made.model_dump(mode="json"))
         return made
@@ -123,6 +124,11 @@ class EagerBaselines:
             views=trace.views,
             golden=tuple(_launch_view(launch) for launch in trace.launches),
         )
+
+    def refusal(self, operator: Operator, case: Case) -> str:
+        """Why there is no price although a trace was asked for; empty where there is one, and where no trace is known."""
+        trace = self._book.trace(operator, case)
+        return trace.refusal if trace and self._price(operator, case, trace) is None else ""
 
     def close(self) -> None:
         """End the golden worker, if one was started."""

@@ -54,6 +54,8 @@ def read_report(path: Path) -> Report:
         expected = f"schema_version {SCHEMA_VERSION}"
         raise FormatError("this Piton can't read the report", where=str(file), expected=expected, found=repr(found), action="use the Piton that wrote it")
     report = _validate(file, content)
+    if empty := [item.operator for item in report.operators if not item.cases]:
+        raise FormatError("the report has an operator without cases", where=str(file), expected="at least one", found=empty[0][:60], action="evaluate again")
     if report.result_digest != report.canonical_digest():
         raise FormatError("the report was changed after it was written", where=str(file), expected=report.result_digest, found=report.canonical_digest())
     return report

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from piton.core.canonical import plain
 from piton.core.interval import Interval
 from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Frozen
@@ -204,8 +205,9 @@ def _side(case: CaseResult | None) -> Side | None:
 
 
 def _is_same_case(before: CaseResult, after: CaseResult) -> bool:
-    """Equal inputs and attributes; the note beside them may differ."""
-    return before.case.model_copy(update={"note": ""}) == after.case.model_copy(update={"note": ""})
+    """Equal inputs and attributes, where a NaN equals a NaN; the note beside them may differ."""
+    first, other = (plain(case.case.model_copy(update={"note": ""})) for case in (before, after))
+    return first == other
 
 
 def _is_passed(case: CaseResult) -> bool:

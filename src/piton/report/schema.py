@@ -20,6 +20,7 @@ from piton.report.comparison import SCHEMA_VERSION as COMPARE_VERSION
 from piton.report.comparison import Comparison
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
 
 def schema_text() -> str:
@@ -40,10 +41,21 @@ def document(model: type[BaseModel], name: str, version: int, title: str) -> str
     for defined, part in schema.get("$defs", {}).items():
         if defined in records:
             _describe(part, records[defined])
+    _spell_infinities(schema)
     schema["$schema"] = DIALECT
     schema["$id"] = f"urn:piton:schema:{name}:{version}"
     schema["title"] = f"{title}, schema version {version}"
     return json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _spell_infinities(part: object) -> None:
+    """Let numbers without bounds be the texts that stand for infinities and NaN (`core.canonical.plain`)."""
+    if isinstance(part, dict):
+        if part.get("type") == "number" and not _BOUNDS & part.keys():
+            part.update(type=["number", "string"], pattern="^(-?inf|nan)$")
+        part = list(part.values())
+    for inner in part if isinstance(part, list) else ():
+        _spell_infinities(inner)
 
 
 def records_of(model: type[BaseModel]) -> list[type[BaseModel]]:
