@@ -17,6 +17,7 @@ ADD_RELU, FUSED_MUL_ADD, MUL_ADD_DST, ADD_RELU_CAST = 9, 11, 13, 14
 ADD, DIV, AND, COMPARE, SELECT, CAST = 1, 4, 7, 96, 97, 72
 SORT32, MRG_SORT, TRANS_5HD, TRANSPOSE, ADDRESSES = 145, 146, 147, 148, 294
 CROSS_SET, CROSS_WAIT, SOFT_SET, SOFT_WAIT, SYNC_ALL = 260, 261, 262, 263, 259
+BARRIER, ALL_PIPES = 258, 7
 DEQ_SCALE, CTRL, FAULT, SYS_WORKSPACE = 292, 293, 325, 327
 BEST, MRG_RESULT, GET_CTRL, GET_WORKSPACE = 359, 360, 361, 362
 I32, U16, F16, F32, I4 = 8, 7, 1, 3, 13
@@ -123,9 +124,27 @@ def test_blocks_take_turns_by_the_flag_of_the_block_before(scenarios: Scenarios)
 
 
 def test_printf_formats_device_types_and_keeps_what_has_no_argument(scenarios: Scenarios) -> None:
-    texts = [record["text"] for record in scenarios["text"]]
+    texts = [record["text"] for record in scenarios["text"][:3]]
     assert texts == [f"-3 of 7:  1.50|ff  |text|%|{WORKSPACE:#x} {1 << 40} A\n", "1 %d\n", "2.000000 3.000000 1\n"]
     assert scenarios["text"][0]["line"] == line_of("print")
+
+
+def test_a_tensor_is_dumped_with_its_place_and_in_the_order_of_its_shape(scenarios: Scenarios) -> None:
+    texts = [record["text"] for record in scenarios["text"][3:]]
+    pi, low, whole = "3.141593", "4059", "1078530011"  # what the recorder gives for every load
+    assert texts == [
+        "DumpTensor: desc=5, addr=0x40, data_type=float32, position=UB, dump_size=3\n",
+        f"[{pi},{pi},{pi}]\n",
+        "DumpTensor: desc=6, addr=0x60, data_type=int16, position=UB, dump_size=3\n",
+        "shape is [2, 2], dumpSize is 3, data is not enough.\n",
+        f"[[{low},{low}],\n[{low},-]]\n",
+        f"DumpTensor: desc=7, addr={WORKSPACE:#x}, data_type=uint32, position=GM, dump_size=5\n",
+        "shape is [2, 2], dumpSize is 5, dumpSize is greater than shapeSize.\n",
+        f"[[{whole},{whole}],\n[{whole},{whole}]]\n",
+    ]
+    assert scenarios["text"][3]["line"] == line_of("dump")
+    barriers = [record for record in scenarios["dumping"] if record["op"] == BARRIER]
+    assert [record["p"][0] for record in barriers] == [ALL_PIPES] * 3
 
 
 def test_four_bit_tensors_count_two_elements_to_a_byte(scenarios: Scenarios) -> None:
@@ -140,6 +159,7 @@ def test_four_bit_tensors_count_two_elements_to_a_byte(scenarios: Scenarios) -> 
         ("fault_assertion", "three == 4", [10, 0, 0], 0),
         ("fault_misaligned_list", "TransDataTo5HD", [9, 1, 0], 8),
         ("fault_far_list", "TransDataTo5HD", [9, 1, 0], 0x200000),
+        ("fault_shape", "DumpTensor", [9, 3, 0], 0),
         ("fault_plane", "Transpose", [9, 3, 0], 30),
         ("fault_sort", "Sort32", [9, 3, 0], 300),
         ("fault_cores", "SyncAll", [9, 2, 0], 49),

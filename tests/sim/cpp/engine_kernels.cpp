@@ -1,52 +1,9 @@
 /* Kernels of composed calls, run by tests/sim/test_headers_composed.py on the engine of the test rig: headers and engine together. */
-#include <cstring>
+#include "engine_kernels.h"
 
-#include "kernel_operator.h"
-
-using namespace AscendC;
+using namespace rig;
 
 namespace {
-
-struct Arguments {
-    uint8_t *in;
-    uint8_t *out;
-    uint32_t a;  // elements, rows or what else the kernel says
-    uint32_t b;
-};
-
-template <typename T>
-struct Tensors {
-    GlobalTensor<T> in, out;
-    explicit Tensors(const Arguments &arguments) {
-        in.SetGlobalBuffer(reinterpret_cast<T *>(arguments.in));
-        out.SetGlobalBuffer(reinterpret_cast<T *>(arguments.out));
-    }
-};
-
-/* in[0:n] -> `step(dst, src)` -> out[0:m], by queues; 4 KiB of the unified buffer are left. */
-template <typename T, typename Step>
-void Between(const Arguments &arguments, uint32_t n, uint32_t m, const Step &step) {
-    TPipe pipe;
-    TQue<TPosition::VECIN, 1> inputs;
-    TQue<TPosition::VECOUT, 1> outputs;
-    TBuf<> rest;
-    const uint32_t inBytes = (n * sizeof(T) + 31) / 32 * 32, outBytes = (m * sizeof(T) + 31) / 32 * 32;
-    pipe.InitBuffer(inputs, 1, inBytes);
-    pipe.InitBuffer(outputs, 1, outBytes);
-    pipe.InitBuffer(rest, 196608 - 4096 - inBytes - outBytes);
-    const Tensors<T> memory(arguments);
-    auto src = inputs.AllocTensor<T>();
-    DataCopyPad(src, memory.in, DataCopyExtParams(1, n * sizeof(T), 0, 0, 0), DataCopyPadExtParams<T>());
-    inputs.EnQue(src);
-    src = inputs.DeQue<T>();
-    auto dst = outputs.AllocTensor<T>();
-    step(dst, src);
-    outputs.EnQue(dst);
-    inputs.FreeTensor(src);
-    dst = outputs.DeQue<T>();
-    DataCopyPad(memory.out, dst, DataCopyExtParams(1, m * sizeof(T), 0, 0, 0));
-    outputs.FreeTensor(dst);
-}
 
 #define ELEMENTWISE(name, Function)                                                                                      \
     template <typename T>                                                                                                \
@@ -125,11 +82,6 @@ void turns(const Arguments &x) {
     }
 }
 
-struct Row {
-    const char *name;
-    void (*kernel)(const Arguments &);
-};
-
 #define BOTH(name) \
     {#name " f16", name<half>}, { #name " f32", name<float> }
 const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),          BOTH(log),        BOTH(log2),      BOTH(log10),
@@ -138,15 +90,7 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 }  // namespace
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
-    static thread_local void (*chosen)(const Arguments &);
-    for (const Row &row : kRows)
-        if (std::strcmp(row.name, name) == 0) {
-            chosen = row.kernel;
-            return [](const void *arguments) {
-                Arguments given;
-                std::memcpy(&given, arguments, sizeof given);
-                chosen(given);
-            };
-        }
-    return nullptr;
+    const Entry entry = Find(kRows, name);
+    const Entry other = entry != nullptr ? entry : FindApiKernel(name);
+    return other != nullptr ? other : FindRowKernel(name);
 }

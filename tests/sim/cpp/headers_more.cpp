@@ -109,6 +109,18 @@ void printing() {
     AscendC::printf("");
 }
 
+void dumping() {
+    const uint32_t shape[] = {2, 2};
+    DumpTensor(At<float>(64, 8), 5, 3);  // @dump
+    DumpTensor(At<int16_t>(96, 8), 6, 3, ShapeInfo(2, shape));
+    GlobalTensor<uint32_t> memory;
+    memory.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t *>(kWorkspace));
+    DumpTensor(memory, 7, 5, ShapeInfo(2, shape));
+    DumpTensor(At<float>(64, 8), 8, 7681); /* more than a call prints */
+}
+
+void fault_shape() { DumpTensor(At<float>(64, 8), 5, 3, ShapeInfo()); }
+
 void four_bits() {
     auto bytes = At<int8_t>(64, 64);
     auto nibbles = bytes.ReinterpretCast<int4b_t>();
@@ -182,6 +194,7 @@ const Scenario kScenarios[] = {
     SCENARIO(fault_sort),     SCENARIO(fault_misaligned_list),
     SCENARIO(fault_far_list), SCENARIO(fault_assertion),
     SCENARIO(fault_plane),    SCENARIO(scalar_functions),
+    SCENARIO(dumping),        SCENARIO(fault_shape),
 };
 
 }  // namespace

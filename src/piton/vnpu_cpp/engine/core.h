@@ -139,7 +139,7 @@ struct Core {
     BestOfRepeats best;                 // of the last maximum or minimum over repeats
     uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
     uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
-    std::optional<uint16_t> deq_scale;  // a half
+    std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
     std::vector<uint64_t> pipes;  // addresses of its TPipes, the newest last; never followed
@@ -190,6 +190,7 @@ void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
 void run_vector(Core &core, const vnpu_record &record);
 void run_cast_int4(Core &core, const vnpu_record &record);
+void run_cast_dequant(Core &core, const vnpu_record &record);
 void run_compare(Core &core, const vnpu_record &record);
 void run_cmp_mask(Core &core, const vnpu_record &record);
 void run_select(Core &core, const vnpu_record &record);

@@ -28,7 +28,7 @@ void set_register(Core &core, const vnpu_record &record) {
             core.pad_value = record.scalar;
             break;
         case VNPU_OP_SET_DEQ_SCALE:
-            core.deq_scale = static_cast<uint16_t>(record.scalar);
+            core.deq_scale = record.scalar;
             break;
         case VNPU_OP_SET_CTRL:
             core.ctrl = record.scalar;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "access.h"
+#include "composite.h"
 #include "vector_kernels.h"
 #include "vector_plan.h"
 
@@ -77,17 +78,34 @@ void saturate_halves(uint8_t *first, uint32_t count, bool is_bfloat) {
     }
 }
 
-bool is_scaled_cast(const vnpu_record &record) { return record.opcode == VNPU_OP_CAST && record.src0.dtype == VNPU_DT_I32 && record.dst.dtype == VNPU_DT_F16; }
+bool is_scaled(const vnpu_record &record) {
+    const bool is_cast = record.opcode == VNPU_OP_CAST && record.src0.dtype == VNPU_DT_I32 && record.dst.dtype == VNPU_DT_F16;
+    return is_cast || record.opcode == VNPU_OP_ADD_DEQ_RELU;
+}
 
-// Cast from int32 to half multiplies by a register; without SetDeqScale nobody knows what it holds.
+// From int32 to half a register is multiplied by; without SetDeqScale nobody knows what it holds.
 uint64_t scalar_of(Core &core, const vnpu_record &record) {
-    if (!is_scaled_cast(record)) return record.scalar;
+    if (!is_scaled(record)) return record.scalar;
     if (!core.deq_scale && core.moves_data() && !core.launch.reporter.has(place_of(record), "undefined_data"))
         core.report(
             record, "undefined_data",
-            "Cast from int32_t to half multiplies by the scale that SetDeqScale sets, and this kernel has not called it; SetDeqScale(half(1)) before it");
+            api_name(place_of(record)) +
+                " from int32_t to half multiplies by the scale that SetDeqScale sets, and this kernel has not called it; SetDeqScale(half(1)) before it");
     constexpr uint16_t kOne = 0x3c00;
-    return core.deq_scale.value_or(kOne);
+    return core.deq_scale.value_or(kOne) & 0xffffu;
+}
+
+// AddDeqRelu is documented to need memory for what lies between: three instructions, each of which waits for the one before.
+void append_costs(Core &core, const vnpu_record &record, const VectorPlan &plan) {
+    core.append(cost_of(core.launch.chip, record, plan.repeats, plan.elements));
+    if (record.opcode != VNPU_OP_ADD_DEQ_RELU) return;
+    vnpu_record step = record;
+    step.src1 = vnpu_operand{};
+    for (const uint16_t opcode : {VNPU_OP_CAST, VNPU_OP_RELU}) {
+        hidden_barrier(core, record, VNPU_PIPE_V);
+        step.opcode = opcode;
+        core.append(cost_of(core.launch.chip, step, plan.repeats, plan.elements));
+    }
 }
 
 void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, VectorKernel kernel, const uint8_t *sources) {
@@ -104,6 +122,7 @@ void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, Vect
 
 void run_vector(Core &core, const vnpu_record &record) {
     if (record.opcode == VNPU_OP_CAST && (record.dst.dtype == VNPU_DT_I4 || record.src0.dtype == VNPU_DT_I4)) return run_cast_int4(core, record);
+    if (record.opcode == VNPU_OP_CAST_DEQUANT) return run_cast_dequant(core, record);
     const VectorKernel kernel = kernel_of(core, record);
     const VectorPlan plan = plan_vector(core, record);
     check_operands(core, record, plan);
@@ -114,7 +133,7 @@ void run_vector(Core &core, const vnpu_record &record) {
         const std::vector<uint8_t> snapshot = needs_snapshot ? core.ub : std::vector<uint8_t>();
         compute(core, record, plan, kernel, needs_snapshot ? snapshot.data() : core.ub.data());
     }
-    core.append(cost_of(core.launch.chip, record, plan.repeats, plan.elements));
+    append_costs(core, record, plan);
 }
 
 }  // namespace vnpu

@@ -68,6 +68,20 @@ void mul_add_mixed(void *dst, const void *src0, const void *src1, uint64_t, uint
     for (uint32_t i = 0; i < count; ++i) d[i] = tidy(d[i] + half_to_float(a[i]) * half_to_float(b[i]));
 }
 
+// The sum wraps around; the scale is the half in `scalar`. Rounded once, as a Cast from int32 to half is.
+void add_deq_relu(void *dst, const void *src0, const void *src1, uint64_t scalar, uint32_t count) {
+    const VectorKernel to_half = cast_kernel(VNPU_DT_I32, VNPU_DT_F16, 0);
+    const auto *a = static_cast<const int32_t *>(src0);
+    const auto *b = static_cast<const int32_t *>(src1);
+    auto *d = static_cast<uint16_t *>(dst);
+    for (uint32_t i = 0; i < count; ++i) {
+        const auto sum = static_cast<int32_t>(static_cast<uint32_t>(a[i]) + static_cast<uint32_t>(b[i]));
+        uint16_t scaled;
+        to_half(&scaled, &sum, nullptr, scalar, 1);
+        d[i] = float_to_half(relu_of(half_to_float(scaled)));
+    }
+}
+
 template <class Op, int sign>
 VectorKernel relu_cast(uint8_t dst, uint8_t src) {
     if (dst == VNPU_DT_F16 && src == VNPU_DT_F32) return floats_to_short<Op>;
@@ -86,6 +100,8 @@ VectorKernel fused_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype)
         case VNPU_OP_MUL_CAST:
             if (src_dtype != VNPU_DT_F16) return nullptr;
             return dst_dtype == VNPU_DT_I8 ? halves_to_bytes<Mul, int8_t> : dst_dtype == VNPU_DT_U8 ? halves_to_bytes<Mul, uint8_t> : nullptr;
+        case VNPU_OP_ADD_DEQ_RELU:
+            return dst_dtype == VNPU_DT_F16 && src_dtype == VNPU_DT_I32 ? add_deq_relu : nullptr;
         case VNPU_OP_MUL_ADD_DST:
             return dst_dtype == VNPU_DT_F32 && src_dtype == VNPU_DT_F16 ? mul_add_mixed : nullptr;
         default:

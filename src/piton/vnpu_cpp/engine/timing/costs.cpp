@@ -81,6 +81,8 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_ADD_RELU_CAST, "AddReluCast", Formula::Vector, kAdd},
     {VNPU_OP_SUB_RELU_CAST, "SubReluCast", Formula::Vector, kAdd},
     {VNPU_OP_MUL_CAST, "MulCast", Formula::Vector, kMul},
+    {VNPU_OP_ADD_DEQ_RELU, "AddDeqRelu", Formula::Vector, kAdd},    // of its three instructions; each is charged
+    {VNPU_OP_CAST_DEQUANT, "CastDequant", Formula::Vector, kCast},  // assumed as a Cast; no public figure
     {VNPU_OP_ADDS, "Adds", Formula::Vector, kAdd},
     {VNPU_OP_MULS, "Muls", Formula::Vector, kMul},
     {VNPU_OP_MAXS, "Maxs", Formula::Vector, kAdd},

@@ -6,11 +6,12 @@
  * Approach: everything becomes bytes in the record: p = {blocks, bytes per block, source gap, destination gap}. A gap on the UB side of DataCopyPad starts
  * at the block's end rounded up to 32 bytes; the record holds the gap from there. Documented limits are checked here, alignment and bounds by the engine.
  * Limits: of the format conversions only Nd2Nz into L1; of the memories around the cube unit only the bias table (LoadData and Fixpipe serve the others),
- * without a change of type; no slices. Which core has which memory is the engine's to check.
+ * without a change of type; slices are in copy_slice.h. Which core has which memory is the engine's to check.
  */
 #ifndef PITON_ASCENDC_COPY_H
 #define PITON_ASCENDC_COPY_H
 
+#include "constants.h"
 #include "params.h"
 #include "tensor.h"
 
@@ -135,8 +136,6 @@ PITON_API void SubmitPadOut(const AscendC::GlobalTensor<T> &dst, const AscendC::
 }  // namespace piton
 
 namespace AscendC {
-
-constexpr int32_t ONE_BLK_SIZE = 32; /* bytes that lengths and gaps count */
 
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count, piton::Location at = piton::Location()) {

@@ -101,6 +101,9 @@ PITON_API void CrossCoreWaitFlag(uint16_t flagId, piton::Location at = piton::Lo
     piton::Submit(piton::MakeNote(VNPU_OP_CROSS_WAIT, at, modeId, 0, flagId));
 }
 
+/* An older name of CrossCoreWaitFlag. */
+PITON_API void WaitEvent(uint16_t flagId, piton::Location at = piton::Location()) { CrossCoreWaitFlag(flagId, at); }
+
 /* The flag of block `blockIdx` and event `eventID`; IBWait puts it back to 0. */
 template <bool isAIVOnly = true>
 PITON_API void IBSet(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, int32_t blockIdx, int32_t eventID,

@@ -3,7 +3,8 @@
  *
  * Problem: the vendor's library composes these; what of is not published, what comes out is.
  * Approach: rounding is a Cast from float to float, logarithms are Ln with a factor, halves go through float. Their time is that of these instructions.
- * Limits: half and float. Without a buffer the memory that TPipe has not given out is used. Power and the other functions of the library are not here.
+ * Limits: half and float. Without a buffer the memory that TPipe has not given out is used. Power is in power.h, what
+ * needs memory for floats too in activation.h.
  */
 #ifndef PITON_ASCENDC_MATH_H
 #define PITON_ASCENDC_MATH_H
@@ -67,13 +68,13 @@ struct LogStep {
     }
 };
 
-constexpr float kLog2OfE = 1.44269504f;
-constexpr float kLog10OfE = 0.434294482f;
-
 template <typename T>
 PITON_API AscendC::LocalTensor<uint8_t> ScratchOf(Location at) {
     return std::is_same<T, float>::value ? AscendC::LocalTensor<uint8_t>() : AscendC::GetTPipePtr(at)->UnusedMemory(at);
 }
+
+constexpr float kLog2OfE = 1.44269504f;
+constexpr float kLog10OfE = 0.434294482f;
 
 }  // namespace piton
 

@@ -4,7 +4,7 @@
  * Problem: buffers, their flags and their misuse have to behave as in the vendor's framework, since a kernel's synchronisation comes from it.
  * Approach: a table of at most 64 buffers, given out linearly per physical memory from address 0 in units of 32 bytes, and eight event ids per pipe pair,
  * lowest first (facts read in the public headers of the framework). Flags that the framework sets are marked VNPU_F_QUEUE.
- * Limits: no InitBufPool, no spilling to global memory, no mutexes of later chips.
+ * Limits: no spilling to global memory, no mutexes of later chips. Pools of buffers are in buffer_pool.h.
  */
 #ifndef PITON_ASCENDC_PIPE_H
 #define PITON_ASCENDC_PIPE_H
@@ -17,6 +17,12 @@ namespace piton {
 
 constexpr uint32_t kMaxBuffers = 64; /* over all queues and TBufs of a kernel */
 constexpr AscendC::TEventID kNoEventId = -1;
+
+/* Lengths are rounded up to blocks of 32 bytes; one that is near 2^32 stays too large for any memory. */
+PITON_API uint32_t WholeBlocks(uint32_t bytes) {
+    const uint64_t whole = (uint64_t(bytes) + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+    return whole > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(whole);
+}
 
 enum class BufferState : uint8_t { Free, Occupied, EnQue, DeQue };
 
@@ -128,6 +134,21 @@ public:
         }
     }
 
+    /* `pool` gets `len` bytes for buffers of its own; with `shared`, those of that pool (buffer_pool.h). */
+    template <class Pool>
+    PITON_API bool InitBufPool(Pool &pool, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
+        const uint32_t bytes = piton::WholeBlocks(len.Get("InitBufPool", 1, at));
+        pool.Attach(this, TakeMemory(piton::SpaceOf(Pool::kPosition), bytes, 1, "InitBufPool", at), bytes);
+        return true;
+    }
+    template <class Pool, class Shared>
+    PITON_API bool InitBufPool(Pool &pool, piton::Narrow<uint32_t> len, Shared &shared, piton::Location at = piton::Location()) {
+        return pool.Share(shared, len.Get("InitBufPool", 1, at), at);
+    }
+
+    /* Ours: a buffer at `address` of the memory of `position`, which the engine is told of. */
+    PITON_API void Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at);
+
     /* Ours: the unified buffer that InitBuffer has not given out, for APIs that need memory and are given none. */
     PITON_API LocalTensor<uint8_t> UnusedMemory(piton::Location at) const {
         const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_UB));
@@ -139,6 +160,8 @@ public:
 private:
     /* `toCome` buffers of this size are asked for, this one included. */
     PITON_API piton::QueueBuffer *AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at);
+    /* Address of the first of `count` pieces of memory of `bytes` each, of which one is taken now. */
+    PITON_API uint32_t TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at);
     PITON_API void WaitForFreeBuffers(piton::Location at);
     PITON_API void TakeCubeIds(piton::Location at);
     PITON_API void WaitForCubeIds(piton::Location at);
@@ -226,31 +249,39 @@ PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
     }
 }
 
-PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
-    const uint8_t space = piton::SpaceOf(position);
-    const uint64_t bytes = (uint64_t(len) + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes;
+PITON_API uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
-    if (used_ + toCome > piton::kMaxBuffers) {
-        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
-    }
-    const uint64_t asked = end_[space] + bytes * toCome;
+    const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
     if (asked > capacity) {
-        piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", at, asked, static_cast<uint32_t>(capacity), space);
+        piton::Fault(VNPU_FAULT_UB_OVERFLOW, api, at, asked, static_cast<uint32_t>(capacity), space);
     }
-    piton::QueueBuffer &buffer = buffers_[used_++];
+    end_[space] += bytes;
+    return static_cast<uint32_t>(begin);
+}
+
+PITON_API void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
     buffer = piton::QueueBuffer();
-    buffer.address = static_cast<uint32_t>(end_[space]);
-    buffer.bytes = static_cast<uint32_t>(bytes);
+    buffer.address = address;
+    buffer.bytes = bytes;
     buffer.handle = handles_++;
     buffer.file = at.file;
     buffer.line = at.line;
-    end_[space] += bytes;
 
     vnpu_record note = piton::MakeNote(VNPU_OP_BUFFER_INIT, at, buffer.handle, static_cast<uint32_t>(position), isQueue);
-    note.dst.space = space;
+    note.dst.space = piton::SpaceOf(position);
     note.dst.addr = buffer.address;
     note.dst.limit = buffer.bytes;
     piton::Submit(note);
+}
+
+PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
+    if (used_ + toCome > piton::kMaxBuffers) {
+        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
+    }
+    const uint32_t bytes = piton::WholeBlocks(len);
+    const uint32_t address = TakeMemory(piton::SpaceOf(position), bytes, toCome, "InitBuffer", at);
+    piton::QueueBuffer &buffer = buffers_[used_++];
+    Introduce(buffer, position, address, bytes, isQueue, at);
     return &buffer;
 }
 

@@ -2,8 +2,8 @@
  * SetDeqScale, GetCtrlSpr, SetCtrlSpr, SetSaturationFlag: the core's control registers.
  *
  * Problem and approach: state of the core that the hardware orders with other instructions; one record sets it, a question reads it.
- * Limits: SetDeqScale for Cast from int32_t to half only. Of CTRL, bit 48 does something, as on the Ascend 910B: 0 saturates infinities and NaNs of half
- * results. A kernel starts with 1 (engine/core.h). Of the other bits the values are kept.
+ * Limits: the forms of SetDeqScale for CastDequant from int16_t are in dequant.h. Of CTRL, bit 48 does something, as on the Ascend 910B: 0 saturates infinities
+ * and NaNs of half results. A kernel starts with 1 (engine/core.h). Of the other bits the values are kept.
  */
 #ifndef PITON_ASCENDC_REGISTERS_H
 #define PITON_ASCENDC_REGISTERS_H
@@ -22,6 +22,12 @@ constexpr int8_t kFloatSaturationBit = 48; /* 0: saturate */
 
 PITON_API uint64_t ReadCtrl(Location at) { return Fetch(MakeNote(VNPU_OP_GET_CTRL, at)); }
 
+PITON_API void SubmitDeqScale(uint64_t value, Location at) {
+    vnpu_record record = MakeRecord(VNPU_OP_SET_DEQ_SCALE, VNPU_PIPE_S, at);
+    record.scalar = value;
+    Submit(record);
+}
+
 template <int8_t startBit, int8_t endBit>
 constexpr uint64_t CtrlField() {
     static_assert(startBit >= 0 && startBit <= endBit && endBit <= 63, "CTRL has the bits 0 to 63; startBit comes first");
@@ -32,12 +38,8 @@ constexpr uint64_t CtrlField() {
 
 namespace AscendC {
 
-/* The factor of Cast from int32_t to half. */
-PITON_API void SetDeqScale(half scale, piton::Location at = piton::Location()) {
-    vnpu_record record = piton::MakeRecord(VNPU_OP_SET_DEQ_SCALE, VNPU_PIPE_S, at);
-    record.scalar = piton::ToBits(scale);
-    piton::Submit(record);
-}
+/* The factor of Cast, CastDequant and AddDeqRelu from int32_t to half. */
+PITON_API void SetDeqScale(half scale, piton::Location at = piton::Location()) { piton::SubmitDeqScale(piton::ToBits(scale), at); }
 
 template <int8_t startBit, int8_t endBit>
 PITON_API int64_t GetCtrlSpr(piton::Location at = piton::Location()) {

@@ -32,6 +32,12 @@ PITON_API int64_t GetTaskRatio(piton::Location at = piton::Location()) { return 
 
 PITON_API int64_t GetTaskRation(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
 
+/* Vector cores of a block; as GetTaskRatio while a block is one core. */
+PITON_API int64_t GetSubBlockNum(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
+
+/* Ends the launch, as a failed assertion does. */
+[[noreturn]] PITON_API void Trap(piton::Location at = piton::Location()) { piton::Fault(VNPU_FAULT_ASSERTION, "Trap()", at); }
+
 /* Ticks of the 50 MHz counter. */
 PITON_API int64_t GetSystemCycle(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_SYSTEM_CYCLE, at); }
 
@@ -64,5 +70,31 @@ struct BlockCount {
 
 inline constexpr piton::BlockIndex block_idx{};
 inline constexpr piton::BlockCount block_num{};
+
+/* The compiler's hints, as functions: macros of these names would reach into other headers. */
+PITON_API constexpr bool likely(bool condition) { return condition; }
+PITON_API constexpr bool unlikely(bool condition) { return condition; }
+
+namespace AscendC {
+
+/* Which kind of core runs, as older kernels ask for it. */
+const int32_t AIC = 1;
+const int32_t AIV = 2;
+
+}  // namespace AscendC
+
+namespace piton {
+
+struct CoreType {
+    PITON_API operator int32_t() const { return IsVectorCore() ? AscendC::AIV : AscendC::AIC; }
+};
+
+}  // namespace piton
+
+namespace AscendC {
+
+inline constexpr piton::CoreType g_coreType{};
+
+}  // namespace AscendC
 
 #endif /* PITON_ASCENDC_SYSTEM_H */

@@ -2,7 +2,7 @@
  * Binary instructions whose destination has a type of its own: MulAddDst, AddReluCast, SubReluCast, MulCast.
  *
  * Problem and approach: as vector_binary.h; a repeat has as many elements as the wider of the types allows.
- * Limits: pairs of types as documented for the Ascend 910B. AddDeqRelu and CastDequant are not here.
+ * Limits: pairs of types as documented for the Ascend 910B. AddDeqRelu and CastDequant are in dequant.h.
  */
 #ifndef PITON_ASCENDC_VECTOR_FUSED_H
 #define PITON_ASCENDC_VECTOR_FUSED_H

@@ -88,6 +88,8 @@ enum vnpu_opcode {
     VNPU_OP_ADD_RELU_CAST = 14,
     VNPU_OP_SUB_RELU_CAST = 15,
     VNPU_OP_MUL_CAST = 16,
+    VNPU_OP_ADD_DEQ_RELU = 17, /* dst = max(0, half((src0 + src1) * scale)) */
+    VNPU_OP_CAST_DEQUANT = 18, /* int16 to bytes by the quantisation register; p[3] = 1: by the 16 words it points to, + 2: the upper half of each block */
     /* vector-scalar: dst = src0 op scalar */
     VNPU_OP_ADDS = 32,
     VNPU_OP_MULS = 33,
@@ -168,7 +170,7 @@ enum vnpu_opcode {
     VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
     VNPU_OP_SET_ATOMIC = 290,    /* p[0] = 0 none, 1 add, 2 max, 3 min, 4 dtype alone; dst.dtype */
     VNPU_OP_SET_PAD_VALUE = 291, /* scalar */
-    VNPU_OP_SET_DEQ_SCALE = 292, /* scalar */
+    VNPU_OP_SET_DEQ_SCALE = 292, /* scalar: all 64 bits, see docs/vnpu-abi.md */
     VNPU_OP_SET_CTRL = 293,      /* scalar: all 64 bits */
     VNPU_OP_SET_ADDRESSES = 294, /* p[3] = 0 source, 1 destination: 16 UB addresses in blocks of 32 bytes, 16 bits each, in mask, scalar, p[1], p[2] */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */

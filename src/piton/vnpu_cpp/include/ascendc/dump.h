@@ -1,0 +1,154 @@
+/*
+ * DumpTensor: the elements of a tensor as text.
+ *
+ * Problem: a kernel is debugged by what its tensors hold at a point of the program.
+ * Approach: all pipes are waited for, then the scalar unit reads the elements and prints them as the documentation shows, also in the order of a shape.
+ * Limits: tensors in the unified buffer and global memory. Of what the call costs on the chip nothing is published; here it costs the loads.
+ */
+#ifndef PITON_ASCENDC_DUMP_H
+#define PITON_ASCENDC_DUMP_H
+
+#include <string>
+
+#include "print.h"
+#include "sync.h"
+#include "tensor.h"
+
+namespace AscendC {
+
+constexpr uint32_t kMaxShapeDims = 8;
+
+/* Lengths of a tensor's dimensions. */
+struct ShapeInfo {
+    PITON_API ShapeInfo() {}
+    PITON_API ShapeInfo(const uint8_t inputShapeDim, const uint32_t inputShape[]) : shapeDim(inputShapeDim), originalShapeDim(inputShapeDim) {
+        for (uint32_t i = 0; i < inputShapeDim && i < kMaxShapeDims; ++i) {
+            shape[i] = originalShape[i] = inputShape[i];
+        }
+    }
+
+    uint8_t shapeDim = 0;
+    uint32_t shape[kMaxShapeDims] = {};
+    uint8_t originalShapeDim = 0;
+    uint32_t originalShape[kMaxShapeDims] = {};
+};
+
+}  // namespace AscendC
+
+namespace piton {
+
+constexpr uint32_t kDumpBytes = 30 * 1024; /* of one call: documentation page of DumpTensor; more is not printed */
+
+template <typename T>
+constexpr const char *DumpedType() {
+    switch (kDtype<T>) {
+        case VNPU_DT_F16:
+            return "float16";
+        case VNPU_DT_BF16:
+            return "bfloat16";
+        case VNPU_DT_F32:
+            return "float32";
+        case VNPU_DT_BOOL:
+            return "bool";
+        default:
+            return std::is_signed<T>::value ? (sizeof(T) == 1   ? "int8"
+                                               : sizeof(T) == 2 ? "int16"
+                                               : sizeof(T) == 4 ? "int32"
+                                                                : "int64")
+                                            : (sizeof(T) == 1   ? "uint8"
+                                               : sizeof(T) == 2 ? "uint16"
+                                               : sizeof(T) == 4 ? "uint32"
+                                                                : "uint64");
+    }
+}
+
+template <typename T>
+PITON_API std::string DumpedValue(T value) {
+    const bool isFloat = kDtype<T> == VNPU_DT_F16 || kDtype<T> == VNPU_DT_BF16 || kDtype<T> == VNPU_DT_F32;
+    return PrintOne(isFloat ? "%f" : std::is_signed<T>::value ? "%d" : "%u", Widen(value));
+}
+
+PITON_API uint64_t SizeOf(const AscendC::ShapeInfo &shape) {
+    uint64_t size = 1;
+    for (uint32_t i = 0; i < shape.shapeDim; ++i) {
+        size *= shape.shape[i];
+    }
+    return size;
+}
+
+/* Where shape and number of elements differ; empty where they agree. */
+PITON_API std::string DumpedNotice(uint32_t count, const AscendC::ShapeInfo &shape) {
+    const uint64_t size = SizeOf(shape);
+    if (size == count) {
+        return "";
+    }
+    std::string text = "shape is [";
+    for (uint32_t i = 0; i < shape.shapeDim; ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(shape.shape[i]);
+    }
+    return text + "], dumpSize is " + std::to_string(count) + (size < count ? ", dumpSize is greater than shapeSize.\n" : ", data is not enough.\n");
+}
+
+/* The first `count` elements in the order of `shape`, brackets around each dimension; "-" for elements that were not dumped. */
+template <typename Tensor>
+PITON_API std::string DumpedText(const Tensor &tensor, uint32_t count, const AscendC::ShapeInfo &shape, Location at) {
+    const uint64_t size = SizeOf(shape);
+    std::string text(shape.shapeDim, '[');
+    for (uint64_t i = 0; i < size; ++i) {
+        text += i < count ? DumpedValue(tensor.GetValue(static_cast<uint32_t>(i), at)) : std::string("-");
+        uint32_t ended = 0; /* dimensions that end with this element */
+        for (uint64_t inside = i + 1, dim = shape.shapeDim; dim > 0 && inside % shape.shape[dim - 1] == 0; inside /= shape.shape[--dim]) {
+            ++ended;
+        }
+        text += std::string(ended, ']');
+        if (i + 1 < size) {
+            text += ended == 0 ? "," : ",\n" + std::string(ended, '[');
+        }
+    }
+    return text + "\n";
+}
+
+template <typename Tensor>
+PITON_API void Dump(const Tensor &tensor, uint32_t desc, uint32_t count, const AscendC::ShapeInfo &shape, Location at) {
+    using T = typename Tensor::PrimType;
+    RequireRange("DumpTensor", 3, shape.shapeDim, 1, AscendC::kMaxShapeDims, at);
+    if (uint64_t(count) * sizeof(T) > kDumpBytes) {
+        return;
+    }
+    const vnpu_operand operand = tensor.Operand();
+    const char *position = operand.space == VNPU_SPACE_GM ? "GM" : "UB";
+    RequireRange("DumpTensor", 0, operand.space, VNPU_SPACE_GM, VNPU_SPACE_UB, at);
+    SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
+    const Printed values[] = {Widen(desc), Widen(operand.addr), Widen(DumpedType<T>()), Widen(position), Widen(count)};
+    SubmitPrint(Format("DumpTensor: desc=%u, addr=0x%x, data_type=%s, position=%s, dump_size=%u\n", values, 5), at);
+    SubmitPrint(DumpedNotice(count, shape), at);
+    const std::string text = DumpedText(tensor, count, shape, at);
+    for (std::size_t from = 0; from < text.size(); from += kPrintBytes) {
+        SubmitPrint(text.substr(from, kPrintBytes), at);
+    }
+}
+
+}  // namespace piton
+
+namespace AscendC {
+
+template <typename T>
+PITON_API void DumpTensor(const LocalTensor<T> &tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo &shapeInfo, piton::Location at = piton::Location()) {
+    piton::Dump(tensor, desc, dumpSize, shapeInfo, at);
+}
+template <typename T>
+PITON_API void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo &shapeInfo, piton::Location at = piton::Location()) {
+    piton::Dump(tensor, desc, dumpSize, shapeInfo, at);
+}
+template <typename T>
+PITON_API void DumpTensor(const LocalTensor<T> &tensor, uint32_t desc, uint32_t dumpSize, piton::Location at = piton::Location()) {
+    piton::Dump(tensor, desc, dumpSize, ShapeInfo(1, &dumpSize), at);
+}
+template <typename T>
+PITON_API void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t dumpSize, piton::Location at = piton::Location()) {
+    piton::Dump(tensor, desc, dumpSize, ShapeInfo(1, &dumpSize), at);
+}
+
+}  // namespace AscendC
+
+#endif /* PITON_ASCENDC_DUMP_H */

@@ -1,0 +1,161 @@
+/*
+ * Rows in the unified buffer: their maximum, minimum or sum, and ReduceSum, ReduceMax and ReduceMin along an axis of two.
+ *
+ * Problem: a reduction instruction makes one result of a repeat, a row has many, and rows are padded to whole blocks.
+ * Approach: the repeats of a row are combined lane by lane, all rows at once by repeat strides, then each row's 64 lanes become one result. Along the first
+ * axis rows are combined. Their time is that of these instructions. Limits: float; the pages have half for maxima and minima too. In which order the vendor's
+ * library adds is not published.
+ */
+#ifndef PITON_ASCENDC_ROW_REDUCE_H
+#define PITON_ASCENDC_ROW_REDUCE_H
+
+#include <limits>
+
+#include "duplicate.h"
+#include "pipe.h"
+#include "reduce.h"
+#include "vector_binary.h"
+#include "vector_scalar.h"
+
+namespace AscendC {
+
+namespace Pattern {
+namespace Reduce {
+struct AR {};
+struct RA {};
+}  // namespace Reduce
+}  // namespace Pattern
+
+}  // namespace AscendC
+
+namespace piton {
+
+constexpr uint32_t kFloatLanes = kRepeatBytes / sizeof(float);
+constexpr uint32_t kFloatsOfBlock = kBlockBytes / sizeof(float);
+constexpr uint32_t kMostRows = 248;  /* whole groups of 8 for Brcb, within a repeat count */
+constexpr uint32_t kMostPitch = 255; /* blocks: a repeat stride */
+
+/* Rows at once, of `columns` floats each, `pitch` floats apart. */
+struct Rows {
+    uint32_t rows;
+    uint32_t columns;
+    uint32_t pitch;
+    Location at;
+
+    PITON_API uint8_t Stride() const { return rows == 1 ? 0 : static_cast<uint8_t>(pitch / kFloatsOfBlock); }
+    PITON_API void Barrier() const { SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at); }
+    /* `step(offset, lanes)` for 64 lanes of every row after another. */
+    template <typename Step>
+    PITON_API void EachRepeat(const Step &step) const {
+        for (uint32_t done = 0; done < columns; done += kFloatLanes) {
+            step(done, uint64_t(columns - done < kFloatLanes ? columns - done : kFloatLanes));
+        }
+        Barrier();
+    }
+};
+
+struct SumOfRows {
+    static constexpr float kNothing = 0.0f;
+    PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) {
+        AscendC::Add(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);
+    }
+    PITON_API static void Row(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &row, uint32_t count, Location at) {
+        AscendC::Add(dst, dst, row, static_cast<int32_t>(count), at);
+    }
+    PITON_API static void Finish(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &lanes, const Rows &rows) {
+        AscendC::WholeReduceSum(dst, lanes, static_cast<int32_t>(kFloatLanes), static_cast<int32_t>(rows.rows), 1, 1, 8, rows.at);
+    }
+};
+
+#define PITON_EXTREME_OF_ROWS(Name, Function, Whole, nothing)                                                                                               \
+    struct Name {                                                                                                                                           \
+        static constexpr float kNothing = nothing;                                                                                                          \
+        PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) { \
+            AscendC::Function(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);                                                \
+        }                                                                                                                                                   \
+        PITON_API static void Row(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &row, uint32_t count, Location at) {            \
+            AscendC::Function(dst, dst, row, static_cast<int32_t>(count), at);                                                                              \
+        }                                                                                                                                                   \
+        PITON_API static void Finish(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &lanes, const Rows &rows) {                  \
+            AscendC::Whole(dst, lanes, static_cast<int32_t>(kFloatLanes), static_cast<int32_t>(rows.rows), 1, 1, 8, AscendC::ReduceOrder::ORDER_ONLY_VALUE, \
+                           rows.at);                                                                                                                        \
+        }                                                                                                                                                   \
+    };
+
+PITON_EXTREME_OF_ROWS(MaxOfRows, Max, WholeReduceMax, -std::numeric_limits<float>::infinity())
+PITON_EXTREME_OF_ROWS(MinOfRows, Min, WholeReduceMin, std::numeric_limits<float>::infinity())
+
+#undef PITON_EXTREME_OF_ROWS
+
+/* One result per row, dense; `lanes` holds 64 floats per row. */
+template <typename Kind>
+PITON_API void ReduceRows(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src, const AscendC::LocalTensor<float> &lanes,
+                          const Rows &rows) {
+    AscendC::Duplicate(lanes, Kind::kNothing, static_cast<int32_t>(rows.rows * kFloatLanes), rows.at);
+    rows.Barrier();
+    for (uint32_t done = 0; done < rows.columns; done += kFloatLanes) {
+        const uint64_t mask = rows.columns - done < kFloatLanes ? rows.columns - done : kFloatLanes;
+        Kind::Combine(lanes, src[done], mask, rows);
+        rows.Barrier();
+    }
+    Kind::Finish(dst, lanes, rows);
+    rows.Barrier();
+}
+
+/* How many rows fit memory for `floats` of each; at least one group of 8. */
+PITON_API uint32_t RowsThatFit(const char *api, const AscendC::LocalTensor<uint8_t> &memory, uint64_t floats, Location at) {
+    constexpr uint32_t kGroup = 8;
+    const uint64_t group = floats * sizeof(float) * kGroup, groups = memory.GetSize() / group;
+    if (groups == 0) {
+        Fault(VNPU_FAULT_UB_OVERFLOW, api, at, group, memory.GetSize());
+    }
+    return groups * kGroup < kMostRows ? static_cast<uint32_t>(groups * kGroup) : kMostRows;
+}
+
+template <typename Kind, typename T, typename pattern>
+PITON_API void ReduceAxis(const char *api, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AscendC::LocalTensor<uint8_t> &memory,
+                          const uint32_t *shape, bool srcInnerPad, Location at) {
+    constexpr bool isAR = std::is_same<pattern, AscendC::Pattern::Reduce::AR>::value;
+    static_assert(std::is_same<T, float>::value, "along an axis the virtual NPU has ReduceSum, ReduceMax and ReduceMin of float only");
+    static_assert(isAR || std::is_same<pattern, AscendC::Pattern::Reduce::RA>::value, "the pattern is Pattern::Reduce::AR or RA");
+    RequireRange(api, 4, uint32_t(srcInnerPad), 1, 1, at);
+    const uint32_t first = shape[0], last = shape[1], pitch = (last + kFloatsOfBlock - 1) / kFloatsOfBlock * kFloatsOfBlock;
+    if constexpr (isAR) {
+        const uint32_t fit = RowsThatFit(api, memory, kFloatLanes, at), most = pitch / kFloatsOfBlock > kMostPitch ? 1 : fit;
+        const auto lanes = memory.template ReinterpretCast<float>();
+        for (uint32_t done = 0; done < first; done += most) {
+            ReduceRows<Kind>(dst[done], src[done * pitch], lanes, {first - done < most ? first - done : most, last, pitch, at});
+        }
+    } else {
+        AscendC::Adds(dst, src, 0.0f, static_cast<int32_t>(first == 0 ? 0 : last), at);
+        SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
+        for (uint32_t row = 1; row < first; ++row) {
+            Kind::Row(dst, src[row * pitch], last, at);
+            SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
+        }
+    }
+}
+
+}  // namespace piton
+
+#define PITON_REDUCE_AXIS(Name, Kind)                                                                                                  \
+    namespace AscendC {                                                                                                                \
+    template <class T, class pattern, bool isReuseSource = false>                                                                      \
+    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const LocalTensor<uint8_t> &sharedTmpBuffer, \
+                        const uint32_t srcShape[], bool srcInnerPad, piton::Location at = piton::Location()) {                         \
+        piton::ReduceAxis<piton::Kind, T, pattern>(#Name, dstTensor, srcTensor, sharedTmpBuffer, srcShape, srcInnerPad, at);           \
+    }                                                                                                                                  \
+    template <class T, class pattern, bool isReuseSource = false>                                                                      \
+    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t srcShape[], bool srcInnerPad, \
+                        piton::Location at = piton::Location()) {                                                                      \
+        Name<T, pattern, isReuseSource>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), srcShape, srcInnerPad, at);           \
+    }                                                                                                                                  \
+    }
+
+PITON_REDUCE_AXIS(ReduceSum, SumOfRows)
+PITON_REDUCE_AXIS(ReduceMax, MaxOfRows)
+PITON_REDUCE_AXIS(ReduceMin, MinOfRows)
+
+#undef PITON_REDUCE_AXIS
+
+#endif /* PITON_ASCENDC_ROW_REDUCE_H */
