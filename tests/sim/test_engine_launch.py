@@ -143,6 +143,8 @@ def test_the_next_launch_after_a_cut_runs(rig: Rig) -> None:
     ("fault", "figures", "scalar", "cause", "numbers"),
     [
         (1, (196608,), 300000, "ub_overflow", {"used_bytes": 300000, "available_bytes": 196608}),
+        (1, (524288, 3), 600000, "l1_overflow", {"used_bytes": 600000, "available_bytes": 524288}),
+        (1, (65536, 4), 80000, "l0_overflow", {"used_bytes": 80000, "available_bytes": 65536}),
         (2, (65, 64), 0, "buffer_limit", {"buffers": 65, "limit": 64}),
         (11, (), 0, "queue_misuse", {}),
         (8, (1, 5), 0, "flag_misuse", {"from": 1, "to": 5}),

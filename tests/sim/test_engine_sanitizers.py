@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SUITES = ("vector", "compare", "reduce", "gather", "cast", "copy", "atomic", "cache", "hazard", "launch")
+SUITES = ("vector", "compare", "reduce", "gather", "cast", "copy", "atomic", "cache", "hazard", "launch", "cube")
 
 
 def runtime(name: str) -> str:

@@ -48,7 +48,22 @@ def test_the_simulator_has_no_rate_above_silicon(name: str) -> None:
     assert path is not None
     assert rates["l2.read_cap_bytes_per_s"] <= path.l2_read_bytes_per_s.value
     assert rates["mte2_l1.l2_rate_bytes_per_s"] * hardware.cores_aic <= path.l2_read_bytes_per_s.value
+    assert rates["mte1.l0a_rate_bytes_per_s"] * hardware.cores_aic <= path.l0a_bytes_per_s.value
+    assert rates["mte1.l0b_rate_bytes_per_s"] * hardware.cores_aic <= path.l0b_bytes_per_s.value
+    assert rates["fix.l0c_rate_bytes_per_s"] / 4 * hardware.cores_aic <= path.fixp_elements_per_s.value
     assert rates["launch.minimum_us"] >= hardware.silicon.floor_us.value
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize(("dtype", "width"), [("int8", 1), ("float16", 2), ("bfloat16", 2), ("float32", 4)])
+def test_no_product_that_the_cubes_memories_can_hold_beats_silicon(name: str, dtype: str, width: int) -> None:
+    """The largest k that fits L0A and L0B with 16 rows and columns, and the largest square that fits L0C."""
+    hardware = load_hardware(name)
+    rates = {key: figure.value for key, figure in hardware.simulation.items()}
+    for m, n, k in ((16, 16, 65536 // width // 16), (176, 176, 65536 // width // 176 // 32 * 32), (128, 256, 65536 // width // 256)):
+        products = (m // 16) * (n // 16) * (k * width // 32)
+        cycles = rates["cube.fixed_cycles"] + products * rates[f"cube.b{width * 8}_cycles"]
+        assert 2 * m * n * k * hardware.cores_aic * hardware.clock_hz.value / cycles <= hardware.silicon.cube_flops[dtype].value
 
 
 def test_the_910b2_convention_is_the_published_one() -> None:

@@ -91,6 +91,7 @@ class Cause(str, Enum):
     # resource_exceeded
     UB_OVERFLOW = "ub_overflow"
     L1_OVERFLOW = "l1_overflow"
+    L0_OVERFLOW = "l0_overflow"
     BUFFER_LIMIT = "buffer_limit"
     DEVICE_MEMORY = "device_memory"
     HOST_MEMORY = "host_memory"
@@ -168,6 +169,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
     Verdict.RESOURCE_EXCEEDED: (
         Cause.UB_OVERFLOW,
         Cause.L1_OVERFLOW,
+        Cause.L0_OVERFLOW,
         Cause.BUFFER_LIMIT,
         Cause.DEVICE_MEMORY,
         Cause.HOST_MEMORY,

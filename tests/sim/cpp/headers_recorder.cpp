@@ -62,7 +62,7 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return 1000;
         case VNPU_OP_GET_CAPACITY:
-            return record->p[0] == VNPU_SPACE_UB ? 196608 : 524288;
+            return record->p[0] == VNPU_SPACE_UB ? 196608 : record->p[0] == VNPU_SPACE_L1 ? 524288 : 65536;
         case VNPU_OP_GET_CORE_KIND:
             return TheRecorder().CoreKind();
         case VNPU_OP_SCALAR_LOAD:

@@ -9,6 +9,7 @@
  *   read ADDR BLOCKS BYTES GAP BYPASS | write ...   made by cost_of from a DataCopyPad record
  *   readl1 ADDR BLOCKS BYTES GAP BYPASS             the same into L1
  *   vector OPCODE DTYPE DST SRC0 SRC1 REPEATS (SRC1 < 0: unary) | strided ... BLK0 REP0 BLK1 REP1 BLKD REPD
+ *   mmad DTYPE PAIRS | loaddata SPACE BYTES | fixpipe ADDR ROWS COLUMNS PITCH DTYPE   (PITCH in bytes)
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
  *   setup                                     the construction of a TPipe
  *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync | crossset PIPE ID | crosswait ID
@@ -160,6 +161,9 @@ private:
         if (name == "vector" || name == "strided") return vector(name == "strided", words);
         if (name == "load" || name == "store") return scalar(name == "load", words);
         if (name == "setup") return setup();
+        if (name == "mmad") return mmad(words);
+        if (name == "loaddata") return load_data(words);
+        if (name == "fixpipe") return fixpipe(words);
         return plain(name, words);
     }
 
@@ -230,6 +234,32 @@ private:
         vnpu_record r = {};
         r.opcode = VNPU_OP_PIPE_BEGIN;
         return cost_of(*chip_, r, 0, 0);
+    }
+
+    TraceEntry mmad(std::istringstream &words) {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_MMAD;
+        r.src0.dtype = static_cast<uint8_t>(number(words));
+        const auto pairs = static_cast<uint32_t>(number(words));
+        return cost_of(*chip_, r, pairs, pairs);
+    }
+
+    TraceEntry load_data(std::istringstream &words) {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_LOAD_DATA;
+        r.dst.space = static_cast<uint8_t>(number(words));
+        return cost_of(*chip_, r, 1, number(words));
+    }
+
+    TraceEntry fixpipe(std::istringstream &words) {
+        vnpu_record r = {};
+        r.opcode = VNPU_OP_FIXPIPE;
+        r.dst.addr = number(words);
+        r.p[0] = static_cast<uint32_t>(number(words));
+        r.p[1] = static_cast<uint32_t>(number(words));
+        r.p[3] = static_cast<uint32_t>(number(words));
+        r.dst.dtype = static_cast<uint8_t>(number(words));
+        return cost_of(*chip_, r, r.p[0], static_cast<uint64_t>(r.p[0]) * r.p[1]);
     }
 
     TraceEntry scalar(bool is_load, std::istringstream &words) {

@@ -31,11 +31,11 @@ void append_touch(std::vector<Touch> &touches, const Touch &touch) {
 
 namespace {
 
-// Vector cores have the unified buffer, cube cores have L1 (Ascend 910B: the two kinds are apart).
+// Vector cores have the unified buffer, cube cores have L1 and what follows it (Ascend 910B: the two kinds are apart).
 void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
-    if (space != VNPU_SPACE_UB && space != VNPU_SPACE_L1)
-        core.fail(record, "unsupported_api", api(record) + " with an operand outside the unified buffer and L1 is not supported by the virtual NPU");
-    if (core.is_cube() == (space == VNPU_SPACE_L1)) return;
+    if (space < VNPU_SPACE_UB || space > VNPU_SPACE_BT)
+        core.fail(record, "unsupported_api", api(record) + " with an operand in this memory is not supported by the virtual NPU");
+    if (core.is_cube() == (space != VNPU_SPACE_UB)) return;
     core.fail(record, "unsupported_api",
               api(record) + " uses " + on_chip(core, space).title + ", which a " + (core.is_cube() ? "cube" : "vector") +
                   " core does not have: this kernel is " +

@@ -23,7 +23,7 @@ struct Touch {
 
 void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet
 
-// Bytes [addr, addr + bytes) of an operand in the unified buffer or L1: a memory that the core has, 32-byte aligned start (unless told otherwise), within the
+// Bytes [addr, addr + bytes) of an operand in an on-chip memory: a memory that the core has, 32-byte aligned start (unless told otherwise), within the
 // tensor and the memory. Cuts the launch if not.
 void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment = kUbAlign);
 

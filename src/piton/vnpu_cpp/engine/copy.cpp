@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "access.h"
-#include "atomic.h"
 #include "copy.h"
+#include "gm_store.h"
 #include "vector_plan.h"
 
 namespace vnpu {
@@ -170,72 +170,20 @@ void load(Core &core, const vnpu_record &record, const CopyPlan &plan) {
 }
 
 // ---- stores ----
-bool may_store(Core &core, const vnpu_record &record, const Allocation &target, uint64_t gm, uint64_t bytes) {
-    if (target.is_mutable) return true;
-    if (!core.launch.reporter.has(place_of(record), "input_modified"))
-        core.report(record, "input_modified",
-                    api_name(place_of(record)) + " stores " + std::to_string(bytes) + " bytes into an input at " + hex(gm) + "; inputs are read-only",
-                    {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}});
-    return false;
-}
-
-// What is added to has to be there, in whole elements.
-void check_atomic(Core &core, const vnpu_record &record, const Allocation &target, uint64_t gm, uint64_t bytes) {
-    const uint32_t element = dtype_bytes(core.atomic.dtype);
-    if (gm % element || bytes % element)
-        core.fail(record, "misaligned",
-                  "an atomic store of " + std::to_string(bytes) + " bytes to " + hex(gm) + " is not one of whole elements of " + std::to_string(element) +
-                      " bytes at a multiple of that",
-                  {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}, {"alignment_bytes", element}});
-    const uint64_t begin = gm - target.address;
-    if (!core.moves_data() || target.defined.covers(begin, begin + bytes) || core.launch.reporter.has(place_of(record), "undefined_data")) return;
-    core.report(record, "undefined_data",
-                api_name(place_of(record)) + " adds atomically to global memory at " + hex(target.address + target.defined.first_gap(begin, begin + bytes)) +
-                    " that nobody has written; atomic stores do not clear it first",
-                {{"address", static_cast<int64_t>(gm)}, {"bytes", static_cast<int64_t>(bytes)}});
-}
-
-// Sums of floats by several cores come in any order on the chip.
-void note_order(Core &core, const vnpu_record &record, uint64_t gm, uint64_t bytes) {
-    const bool is_float = core.atomic.dtype == VNPU_DT_F16 || core.atomic.dtype == VNPU_DT_BF16 || core.atomic.dtype == VNPU_DT_F32;
-    SharedRange other{};
-    if (core.atomic.mode != 1 || !is_float || !core.moves_data() || core.launch.reporter.has(place_of(record), "other")) return;
-    if (!core.launch.shared.atomics.other(gm, gm + bytes, core.acquaintance, other)) return;
-    core.note(record, "other",
-              describe(place_of(record)) + " adds floats atomically where another core does too: the order of the sums, and so the last bits, are not told",
-              {{"begin", static_cast<int64_t>(other.begin)}, {"end", static_cast<int64_t>(other.end)}});
-}
-
 void store_block(Core &core, const vnpu_record &record, uint64_t gm, uint64_t ub, uint64_t bytes) {
-    Allocation &target = *core.launch.memory.find(gm, bytes);
-    if (!may_store(core, record, target, gm, bytes)) return;
-    if (!core.moves_data()) return;
-    const uint64_t begin = gm - target.address;
-    target.stored.add(begin, begin + bytes);
-    target.defined.add(begin, begin + bytes);
-    report_undefined(core, record, ub, ub + bytes, "global memory", record.src0.space);
-    const uint8_t *source = on_chip(core, record.src0.space).bytes.data() + ub;
-    if (core.atomic.mode)
-        combine(core.atomic, core.launch.memory.writable(gm), source, bytes);
-    else
-        std::memcpy(core.launch.memory.writable(gm), source, bytes);
+    if (core.moves_data()) report_undefined(core, record, ub, ub + bytes, "global memory", record.src0.space);
+    write_gm(core, record, {gm, bytes, on_chip(core, record.src0.space).bytes.data() + ub});
 }
 
 void store(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     check_on_chip(core, record, record.src0, span(plan, plan.src_step, plan.bytes), false);
     check_gm_alignment(core, record, record.dst);
-    const bool is_atomic = core.atomic.mode != 0;
     const uint8_t *source = on_chip(core, record.src0.space).bytes.data();
     std::vector<Touch> touches;
     for (uint32_t block = 0; block < plan.blocks; ++block) {
-        const uint64_t gm = record.dst.addr + block * plan.dst_step, ub = record.src0.addr + block * plan.src_step;
-        const Allocation &target = check_gm(core, record, gm, plan.bytes, true);
+        const uint64_t ub = record.src0.addr + block * plan.src_step;
         touches.push_back({record.src0.space, false, ub, ub + plan.bytes});
-        if (is_atomic) {
-            check_atomic(core, record, target, gm, plan.bytes);
-            note_order(core, record, gm, plan.bytes);
-        }
-        touches.push_back({VNPU_SPACE_GM, true, gm, gm + plan.bytes, is_atomic ? nullptr : source + ub, is_atomic});
+        touches.push_back(check_gm_store(core, record, {record.dst.addr + block * plan.dst_step, plan.bytes, source + ub}));
     }
     order_accesses(core, record, touches);
     for (uint32_t block = 0; block < plan.blocks; ++block)
@@ -262,6 +210,7 @@ void move(Core &core, const vnpu_record &record, const CopyPlan &plan) {
 
 // Paths of the 910B; DataCopyPad has none to or from L1 there.
 bool is_supported(const vnpu_record &record) {
+    if (record.dst.space == VNPU_SPACE_BT) return record.src0.space == VNPU_SPACE_L1 && record.opcode == VNPU_OP_DATA_COPY;
     const uint8_t from = record.src0.space, to = record.dst.space;
     const uint8_t on_chip_side = from == VNPU_SPACE_GM ? to : from;
     if (from != VNPU_SPACE_GM && to != VNPU_SPACE_GM) return from == VNPU_SPACE_UB && to == VNPU_SPACE_UB;
@@ -272,6 +221,7 @@ bool is_supported(const vnpu_record &record) {
 
 void run_copy(Core &core, const vnpu_record &record) {
     if (!is_supported(record)) core.fail(record, "unsupported_api", api_name(place_of(record)) + " between these memories is not supported by the virtual NPU");
+    if (record.dst.space == VNPU_SPACE_BT) return run_bias_copy(core, record);
     const CopyPlan plan = plan_copy(core, record);
     if (is_load(record))
         load(core, record, plan);

@@ -16,6 +16,27 @@ constexpr int kPoison = 0xff;
 // Program-order estimate of a copy's transfer, for the budget and GetSystemCycle only: 64 B per cycle, the order of the per-core rates of the chip tables.
 constexpr uint64_t kBudgetBytesPerCycle = 64;
 
+// The memories of a cube core.
+struct CubeSpace {
+    uint8_t space;
+    const char *name;
+    const char *title;
+    uint64_t ChipLimits::*capacity;
+};
+constexpr CubeSpace kCubeSpaces[] = {
+    {VNPU_SPACE_L1, "L1", "L1", &ChipLimits::l1_bytes},
+    {VNPU_SPACE_L0A, "L0A", "L0A", &ChipLimits::l0a_bytes},
+    {VNPU_SPACE_L0B, "L0B", "L0B", &ChipLimits::l0b_bytes},
+    {VNPU_SPACE_L0C, "L0C", "L0C", &ChipLimits::l0c_bytes},
+    {VNPU_SPACE_BT, "bias table", "the bias table", &ChipLimits::bt_bytes},
+};
+
+const CubeSpace *cube_space(uint8_t space) {
+    for (const CubeSpace &cube : kCubeSpaces)
+        if (cube.space == space) return &cube;
+    return nullptr;
+}
+
 Notebook *notebook_of(Launch &launch, uint32_t index) {
     BlockTimeline *recorded = launch.timeline ? launch.timeline->of(index) : nullptr;
     return recorded ? &recorded->notes : nullptr;
@@ -47,14 +68,20 @@ Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     std::fill(std::begin(compared.is_undefined), std::end(compared.is_undefined), true);
 }
 
+const char *memory_title(uint8_t space) {
+    const CubeSpace *cube = cube_space(space);
+    return cube ? cube->title : "the unified buffer";
+}
+
 OnChip on_chip(Core &core, uint8_t space) {
-    if (space != VNPU_SPACE_L1) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map, core.ub_unordered};
-    L1Memory &l1 = core.l1;
-    if (l1.bytes.empty()) {
-        l1.bytes.assign(core.launch.limits.l1_bytes, core.moves_data() ? kPoison : 0);
-        if (core.moves_data()) l1.undefined.reset(l1.bytes.size());
+    const CubeSpace *cube = cube_space(space);
+    if (!cube) return {"UB", "the unified buffer", core.ub, core.undefined, core.ub_map, core.ub_unordered};
+    CubeMemory &memory = core.cube_memory[space];
+    if (memory.bytes.empty()) {
+        memory.bytes.assign(core.launch.limits.*cube->capacity, core.moves_data() ? kPoison : 0);
+        if (core.moves_data()) memory.undefined.reset(memory.bytes.size());
     }
-    return {"L1", "L1", l1.bytes, l1.undefined, l1.map, l1.unordered};
+    return {cube->name, cube->title, memory.bytes, memory.undefined, memory.map, memory.unordered};
 }
 
 void Core::cut() {

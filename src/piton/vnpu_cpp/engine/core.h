@@ -86,8 +86,8 @@ struct CompareRegister {
     bool is_undefined[16] = {};
 };
 
-// L1 of a cube core; a vector core has none. Empty until it is used.
-struct L1Memory {
+// A memory of a cube core; a vector core has none of them. Empty until it is used.
+struct CubeMemory {
     std::vector<uint8_t> bytes;
     UndefinedBytes undefined;
     AccessMap map;
@@ -124,9 +124,9 @@ struct Core {
     AccessMap ub_map;
     UnorderedWrites ub_unordered;
     AccessMap gm_map;
-    AccessMap gm_atomics;  // atomic stores
-    L1Memory l1;
-    IntervalSet buffers;  // UB bytes that InitBuffer has given out
+    AccessMap gm_atomics;                      // atomic stores
+    CubeMemory cube_memory[VNPU_SPACE_COUNT];  // by space
+    IntervalSet buffers;                       // UB bytes that InitBuffer has given out
     DataCache cache;
     IntervalSet dirty;  // the part of launch.dirty that is this core's
     Place last_scalar_store;
@@ -173,7 +173,7 @@ struct Core {
 
 extern Core *running;  // null outside device code
 
-// One on-chip memory of a core: the unified buffer or L1.
+// One on-chip memory of a core: the unified buffer, or L1 and what is around the cube unit.
 struct OnChip {
     const char *name;   // for messages
     const char *title;  // for messages
@@ -183,6 +183,7 @@ struct OnChip {
     UnorderedWrites &unordered;
 };
 OnChip on_chip(Core &core, uint8_t space);
+const char *memory_title(uint8_t space);  // of an on-chip memory, for messages
 
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
@@ -208,6 +209,10 @@ void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 void run_nd2nz(Core &core, const vnpu_record &record);
+void run_load_data(Core &core, const vnpu_record &record);
+void run_bias_copy(Core &core, const vnpu_record &record);
+void run_mmad(Core &core, const vnpu_record &record);
+void run_fixpipe(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);

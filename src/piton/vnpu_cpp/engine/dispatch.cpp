@@ -53,13 +53,13 @@ uint64_t capacity(const Core &core, uint32_t space) {
         case VNPU_SPACE_L1:
             return core.is_cube() ? limits.l1_bytes : 0;
         case VNPU_SPACE_L0A:
-            return limits.l0a_bytes;
+            return core.is_cube() ? limits.l0a_bytes : 0;
         case VNPU_SPACE_L0B:
-            return limits.l0b_bytes;
+            return core.is_cube() ? limits.l0b_bytes : 0;
         case VNPU_SPACE_L0C:
-            return limits.l0c_bytes;
+            return core.is_cube() ? limits.l0c_bytes : 0;
         case VNPU_SPACE_BT:
-            return limits.bt_bytes;
+            return core.is_cube() ? limits.bt_bytes : 0;
         default:
             return 0;
     }
@@ -119,6 +119,13 @@ void execute(Core &core, const vnpu_record &record) {
             return run_copy(core, record);
         case VNPU_OP_DATA_COPY_ND2NZ:
             return run_nd2nz(core, record);
+        case VNPU_OP_LOAD_DATA:
+        case VNPU_OP_LOAD_DATA_TRANSPOSE:
+            return run_load_data(core, record);
+        case VNPU_OP_MMAD:
+            return run_mmad(core, record);
+        case VNPU_OP_FIXPIPE:
+            return run_fixpipe(core, record);
         case VNPU_OP_SCALAR_STORE:
             return scalar_store(core, record);
         case VNPU_OP_CACHE_CLEAN:

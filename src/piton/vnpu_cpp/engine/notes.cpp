@@ -73,12 +73,15 @@ Fault queue_fault(const vnpu_record &record, const char *cause, const std::strin
 
 Fault overflow_of(const vnpu_record &record) {
     const int64_t used = static_cast<int64_t>(record.scalar), available = record.p[1];
-    const bool is_l1 = record.p[2] == VNPU_SPACE_L1;
+    const auto space = static_cast<uint8_t>(record.p[2]);
+    const bool is_of_cube = space > VNPU_SPACE_UB;
+    const char *cause = !is_of_cube ? "ub_overflow" : space == VNPU_SPACE_L1 ? "l1_overflow" : "l0_overflow";
+    const std::string title = memory_title(space);
     const std::string what = api_name(place_of(record)) + " asks for " + bytes_text(used) + " in all; ";
-    const std::string there = available != 0 ? (is_l1 ? "L1 has " : "the unified buffer has ") + std::to_string(available)
-                              : is_l1        ? "a vector core has no L1: declare the kernel __cube__"
+    const std::string there = available != 0 ? title + " has " + std::to_string(available)
+                              : is_of_cube   ? "a vector core does not have " + title + ": declare the kernel __cube__"
                                              : "a cube core has no unified buffer";
-    return {is_l1 ? "l1_overflow" : "ub_overflow", what + there, {{"used_bytes", used}, {"available_bytes", available}}};
+    return {cause, what + there, {{"used_bytes", used}, {"available_bytes", available}}};
 }
 
 Fault scratch_overlap(const vnpu_record &record) {

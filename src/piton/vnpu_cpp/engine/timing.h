@@ -26,8 +26,9 @@ struct ChipLimits {
 };
 ChipLimits limits_of(const ChipModel &chip);
 
-// The trace entry of one executed instruction (vector, copy, scalar). `elements` is the number of active elements after masks;
-// `repeats` the number of 256-byte iterations. Synchronisation records are turned into entries by execution itself.
+// The trace entry of one executed instruction (vector, copy, cube, scalar). `elements` is the number of active elements after masks (LoadData: bytes; Fixpipe:
+// results of a matrix); `repeats` the number of 256-byte iterations (Mmad: of products of two fractals; Fixpipe: blocks without a gap). Synchronisation records
+// are turned into entries by execution itself.
 TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t repeats, uint64_t elements);
 
 // State that outlives a launch: the L2. Cold means empty and clean.

@@ -33,7 +33,10 @@ struct TraceEntry {
     uint8_t pipe = 0;
     uint8_t src_pipe = 0;
     uint8_t dst_pipe = 0;
-    uint8_t event = 0;
+    union {
+        uint8_t event = 0;
+        uint8_t l0c_per_byte;  // FIX: bytes of L0C per byte written
+    };
     uint8_t flags = 0;          // kTraceAutoSync, kTraceL2Bypass
     uint16_t opcode = 0;        // enum vnpu_opcode, for the timeline
     uint32_t cycles = 0;        // Work: cycles on the pipe; copies: set-up cycles

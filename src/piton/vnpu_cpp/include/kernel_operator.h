@@ -3,7 +3,7 @@
  *
  * Problem: a kernel for the chip has to compile and behave here without a change.
  * Approach: the vendor's names, signatures and values as its public documentation gives them; each call becomes a record for the engine (vnpu/abi.h).
- * Limits: the memory-based vector API of the Ascend 910B only. A name that is missing here is reported as an unsupported API.
+ * Limits: the memory-based vector and cube API of the Ascend 910B only. A name that is missing here is reported as an unsupported API.
  */
 #ifndef PITON_KERNEL_OPERATOR_H
 #define PITON_KERNEL_OPERATOR_H
@@ -16,8 +16,10 @@
 #include "ascendc/compare.h"
 #include "ascendc/copy.h"
 #include "ascendc/cross_core.h"
+#include "ascendc/cube.h"
 #include "ascendc/duplicate.h"
 #include "ascendc/fill.h"
+#include "ascendc/fixpipe.h"
 #include "ascendc/gather.h"
 #include "ascendc/math.h"
 #include "ascendc/operators.h"

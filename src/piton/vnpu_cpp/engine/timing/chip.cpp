@@ -125,6 +125,19 @@ DmaCost read_dma(const Table &table, const std::string &pipe) {
     return cost;
 }
 
+void read_cube(const Table &table, ChipModel &chip) {
+    chip.cube.fixed_cycles = table.small("cube.fixed_cycles");
+    chip.cube.b8_cycles = table.small("cube.b8_cycles");
+    chip.cube.b16_cycles = table.small("cube.b16_cycles");
+    chip.cube.b32_cycles = table.small("cube.b32_cycles");
+    chip.cube.load_setup_cycles = table.small("mte1.setup_cycles");
+    chip.cube.l0a_rate = table.rate("mte1.l0a_rate_bytes_per_s");
+    chip.cube.l0b_rate = table.rate("mte1.l0b_rate_bytes_per_s");
+    chip.fix.setup_cycles = table.small("fix.setup_cycles");
+    chip.fix.latency_cycles = static_cast<uint32_t>(table.cycles_of_us("fix.latency_us"));
+    chip.fix.l0c_rate = table.rate("fix.l0c_rate_bytes_per_s");
+}
+
 void read_memory(const Table &table, ChipModel &chip) {
     chip.mte2 = read_dma(table, "mte2");
     chip.mte2.bypass_block_cycles = table.small("mte2.bypass_block_cycles");
@@ -153,6 +166,7 @@ std::shared_ptr<const ChipModel> parse_chip(const std::string &text) {
     read_launch(table, *chip);
     read_scalar(table, *chip);
     read_vector(table, *chip);
+    read_cube(table, *chip);
     read_memory(table, *chip);
     return chip;
 }

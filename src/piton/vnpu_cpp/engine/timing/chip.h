@@ -29,6 +29,15 @@ struct DmaCost {
     uint32_t latency_cycles = 0;       // from the last byte on the pipe to completion
     Rate l2_rate = 0;                  // one core, served by L2
     uint32_t bypass_block_cycles = 0;  // loads past L2: that much longer per block
+    Rate l0c_rate = 0;                 // FIX: out of L0C, in its bytes
+};
+
+// The cube unit and what loads its operands.
+struct CubeCost {
+    uint32_t fixed_cycles = 0;                               // of an Mmad
+    uint32_t b8_cycles = 0, b16_cycles = 0, b32_cycles = 0;  // per 16 x 32 bytes x 16, by the operands' width
+    uint32_t load_setup_cycles = 0;                          // of a load on MTE1
+    Rate l0a_rate = 0, l0b_rate = 0;
 };
 
 class ChipModel {
@@ -56,7 +65,8 @@ public:
     uint32_t write_distance = 0;           // cycles from the read of a repeat to its write
     std::vector<VectorCost> vector_costs;  // in the order of kVectorFamilies (costs.cpp)
 
-    DmaCost mte2, mte2_l1, mte3;         // into the unified buffer, into L1, out
+    CubeCost cube;
+    DmaCost mte2, mte2_l1, mte3, fix;    // into the unified buffer, into L1, out, out of L0C
     Rate on_chip_rate = 0;               // UB to L1 and the like
     std::vector<Rate> hbm_read_rate;     // of one vector core, by number of cores reading (index 0 unused)
     std::vector<Rate> hbm_read_rate_l1;  // of one cube core

@@ -10,6 +10,7 @@
 #include "../dtypes.h"
 #include "bank_conflict.h"
 #include "chip.h"
+#include "cube_costs.h"
 
 namespace vnpu {
 namespace {
@@ -17,6 +18,9 @@ namespace {
 enum class Formula : uint8_t {
     Vector,  // fixed + repeats
     Copy,    // by the spaces of its operands
+    Mmad,
+    LoadData,
+    Fixpipe,
     ScalarLoad,
     ScalarStore,
     CacheClean,
@@ -122,6 +126,10 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_DATA_COPY, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy", Formula::Copy, kFamilies},
+    {VNPU_OP_LOAD_DATA, "LoadData", Formula::LoadData, kFamilies},
+    {VNPU_OP_LOAD_DATA_TRANSPOSE, "LoadDataWithTranspose", Formula::LoadData, kFamilies},
+    {VNPU_OP_MMAD, "Mmad", Formula::Mmad, kFamilies},
+    {VNPU_OP_FIXPIPE, "Fixpipe", Formula::Fixpipe, kFamilies},
     {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
     {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
     {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid", Formula::CacheClean, kFamilies},
@@ -216,6 +224,7 @@ void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &ent
         return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, source_gap(record), record, entry);
     }
     if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
+    if (record.dst.space == VNPU_SPACE_BT) return cost_load_data(chip, record, static_cast<uint64_t>(record.p[0]) * record.p[1], entry);
     cost_on_chip_copy(chip, record, entry);
 }
 
@@ -252,6 +261,15 @@ TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t re
             break;
         case Formula::Copy:
             cost_copy(chip, record, entry);
+            break;
+        case Formula::Mmad:
+            cost_mmad(chip, record, repeats, entry);
+            break;
+        case Formula::LoadData:
+            cost_load_data(chip, record, elements, entry);
+            break;
+        case Formula::Fixpipe:
+            cost_fixpipe(chip, record, repeats, elements, entry);
             break;
         case Formula::ScalarLoad:
             cost_scalar(chip, record.src0, chip.ub_load_cycles, entry);

@@ -67,11 +67,15 @@ uint64_t burst_bytes(uint64_t addr, uint64_t bytes) {
 }
 
 const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry) {
-    if (entry.kind == TraceKind::GmWrite) return chip.mte3;
+    if (entry.kind == TraceKind::GmWrite) return entry.pipe == VNPU_PIPE_FIX ? chip.fix : chip.mte3;
     return entry.flags & kTraceToL1 ? chip.mte2_l1 : chip.mte2;
 }
 
 uint64_t block_cycles(const DmaCost &dma, const TraceEntry &entry) {
+    if (dma.l0c_rate) {
+        const uint64_t bytes = static_cast<uint64_t>(entry.blocks) * entry.block_bytes * entry.l0c_per_byte;
+        return ((bytes << kRateBits) + dma.l0c_rate - 1) / dma.l0c_rate;
+    }
     const uint64_t each = dma.block_cycles + (entry.flags & kTraceL2Bypass ? dma.bypass_block_cycles : 0);
     return entry.blocks * each;
 }

@@ -27,7 +27,7 @@ struct TransferPlan {
 // Public documentation gives the sizes; the rule for unaligned blocks is calibrated to UB 4 and L1 3 of the DataCopy example.
 uint64_t burst_bytes(uint64_t addr, uint64_t bytes);
 
-// Figures of the path that a copy takes, and the cycles that its blocks take at least.
+// Figures of the path that a copy takes, and the cycles that its blocks take at least (out of L0C: that its bytes there take).
 const DmaCost &dma_of(const ChipModel &chip, const TraceEntry &entry);
 uint64_t block_cycles(const DmaCost &dma, const TraceEntry &entry);
 

@@ -2,7 +2,7 @@
  * LocalMemAllocator: tensors one after another, for kernels with statically addressed tensors. Conditional and IsSameType, which such kernels use.
  *
  * Problem and approach: the next free address of the memory, in whole blocks of 32 bytes; asking for more than there is ends the launch.
- * Limits: the unified buffer and L1 only; not to be mixed with TPipe, which does not know of it.
+ * Limits: no fixpipe buffer; not to be mixed with TPipe, which does not know of it.
  */
 #ifndef PITON_ASCENDC_ALLOCATOR_H
 #define PITON_ASCENDC_ALLOCATOR_H
@@ -25,8 +25,10 @@ struct IsSameType {
 
 template <Hardware hard = Hardware::UB>
 class LocalMemAllocator {
-    static_assert(hard == Hardware::UB || hard == Hardware::L1, "LocalMemAllocator: the virtual NPU has Hardware::UB and Hardware::L1");
-    static constexpr uint8_t kSpace = hard == Hardware::UB ? VNPU_SPACE_UB : VNPU_SPACE_L1;
+    static_assert(hard != Hardware::GM && hard < Hardware::FIXBUF, "LocalMemAllocator: the virtual NPU has Hardware::UB, L1, L0A, L0B, L0C and BIAS");
+    static constexpr TPosition kPositions[] = {TPosition::GM, TPosition::VECCALC, TPosition::A1, TPosition::A2, TPosition::B2, TPosition::CO1, TPosition::C2};
+    static constexpr TPosition kPosition = kPositions[static_cast<uint8_t>(hard)];
+    static constexpr uint8_t kSpace = piton::SpaceOf(kPosition);
 
 public:
     PITON_API LocalMemAllocator() {}
@@ -34,21 +36,25 @@ public:
 
     template <TPosition pos, class DataType, uint32_t tileSize>
     PITON_API LocalTensor<DataType> Alloc(piton::Location at = piton::Location()) {
-        static_assert(piton::SpaceOf(pos) == kSpace, "LocalMemAllocator: the position has to be VECIN, VECOUT or VECCALC for UB, A1 or B1 for L1");
+        static_assert(piton::SpaceOf(pos) == kSpace,
+                      "LocalMemAllocator: the position has to be one in this memory: VECIN, VECOUT, VECCALC for UB, A1, B1, C1 for L1, A2 for L0A, B2 for L0B, "
+                      "CO1 for L0C, C2 for BIAS");
         return Take<DataType>(pos, tileSize, at);
     }
     template <TPosition pos, class DataType>
     PITON_API LocalTensor<DataType> Alloc(uint32_t tileSize, piton::Location at = piton::Location()) {
-        static_assert(piton::SpaceOf(pos) == kSpace, "LocalMemAllocator: the position has to be VECIN, VECOUT or VECCALC for UB, A1 or B1 for L1");
+        static_assert(piton::SpaceOf(pos) == kSpace,
+                      "LocalMemAllocator: the position has to be one in this memory: VECIN, VECOUT, VECCALC for UB, A1, B1, C1 for L1, A2 for L0A, B2 for L0B, "
+                      "CO1 for L0C, C2 for BIAS");
         return Take<DataType>(pos, tileSize, at);
     }
     template <class DataType, uint32_t tileSize>
     PITON_API LocalTensor<DataType> Alloc(piton::Location at = piton::Location()) {
-        return Take<DataType>(hard == Hardware::UB ? TPosition::VECCALC : TPosition::A1, tileSize, at);
+        return Take<DataType>(kPosition, tileSize, at);
     }
     template <class DataType>
     PITON_API LocalTensor<DataType> Alloc(uint32_t tileSize, piton::Location at = piton::Location()) {
-        return Take<DataType>(hard == Hardware::UB ? TPosition::VECCALC : TPosition::A1, tileSize, at);
+        return Take<DataType>(kPosition, tileSize, at);
     }
 
 private:

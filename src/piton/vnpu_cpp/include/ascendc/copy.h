@@ -5,7 +5,8 @@
  * own unit.
  * Approach: everything becomes bytes in the record: p = {blocks, bytes per block, source gap, destination gap}. A gap on the UB side of DataCopyPad starts
  * at the block's end rounded up to 32 bytes; the record holds the gap from there. Documented limits are checked here, alignment and bounds by the engine.
- * Limits: of the format conversions only Nd2Nz into L1; no L0 memories, no slices. Which core has which memory is the engine's to check.
+ * Limits: of the format conversions only Nd2Nz into L1; of the memories around the cube unit only the bias table (LoadData and Fixpipe serve the others),
+ * without a change of type; no slices. Which core has which memory is the engine's to check.
  */
 #ifndef PITON_ASCENDC_COPY_H
 #define PITON_ASCENDC_COPY_H
@@ -40,6 +41,9 @@ PITON_API uint8_t CopyPipe(const vnpu_operand &dst, const vnpu_operand &src) {
     if (src.space == VNPU_SPACE_GM) {
         return VNPU_PIPE_MTE2;
     }
+    if (dst.space == VNPU_SPACE_BT) {
+        return VNPU_PIPE_MTE1;
+    }
     return dst.space == VNPU_SPACE_GM ? VNPU_PIPE_MTE3 : VNPU_PIPE_V;
 }
 
@@ -58,6 +62,16 @@ PITON_API Blocks ElementsAsBlock(uint32_t count, Location at) {
 PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
     RequireRange("DataCopy", 2, params.blockCount, 0, kMaxBlockCount, at);
     return {params.blockCount, params.blockLen * kBlockBytes, params.srcGap * kBlockBytes, params.dstGap * kBlockBytes};
+}
+
+/* Into the bias table lengths and the gaps there count 64 bytes. */
+PITON_API Blocks InBytesOnChip(const AscendC::DataCopyParams &params, uint8_t destination, Location at) {
+    Blocks blocks = InBytes(params, at);
+    if (destination == VNPU_SPACE_BT) {
+        blocks.bytes *= 2;
+        blocks.destinationGap *= 2;
+    }
+    return blocks;
 }
 
 PITON_API void RequirePadLimits(uint32_t count, uint32_t bytes, Location at) {
@@ -149,7 +163,7 @@ PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, c
 
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
-    piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytes(repeatParams, at), 0, at);
+    piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytesOnChip(repeatParams, dst.Operand().space, at), 0, at);
 }
 
 template <typename T>

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 3u
+#define VNPU_ABI_VERSION 4u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -134,11 +134,22 @@ enum vnpu_opcode {
     VNPU_OP_MRG_SORT = 146,     /* up to four sorted lists into one; see docs/vnpu-abi.md */
     VNPU_OP_TRANS_5HD = 147,    /* between the address registers; p[0] = repeats, p[1] = source and p[2] = destination repeat stride, p[3] = halves */
     VNPU_OP_TRANSPOSE = 148,    /* 16 x 16 elements of 2 bytes */
+    /* cube: dst (L0C) = src0 (L0A, m x k) * src1 (L0B, k x n) + what p[3] says */
+    VNPU_OP_MMAD =
+        160, /* p[0] = m, p[1] = n, p[2] = k; p[3] = VNPU_MMAD_* | unit flag; with a bias mask[0] = its byte in the bias table, mask[1] = its limit */
     /* copies: p[0] = block count, p[1] = bytes per block, p[2] = source gap in bytes, p[3] = destination gap in bytes (end of block to start of next) */
     VNPU_OP_DATA_COPY = 192,       /* 32 B granular */
     VNPU_OP_DATA_COPY_PAD = 193,   /* byte granular; `scalar` = padding value bits, mask[0] = left | right << 8 | is_pad << 16 (element counts) */
     VNPU_OP_DATA_COPY_ND2NZ = 194, /* GM to L1: p[0] = rows, p[1] = bytes per row, p[2] = bytes from row to row, p[3] = matrices; mask[0] = bytes on chip
                                       between the 32-byte columns | between the rows << 32; mask[1] = between the matrices in GM | on chip << 32 */
+    /* by fractals of 512 bytes: p[0] = repeats, p[1] = source and p[2] = destination bytes from repeat to repeat, p[3] = 0, or with transposition the bytes
+       from fractal to fractal of a repeat at the destination */
+    VNPU_OP_LOAD_DATA = 195,           /* L1 to L0A or L0B */
+    VNPU_OP_LOAD_DATA_TRANSPOSE = 196, /* the same under its other name */
+    /* L0C to GM: p[0] = m, p[1] = n, p[2] = bytes in L0C from 16 columns to the next 16, p[3] = bytes in GM from row to row or, without VNPU_FIX_ROWS, from
+       columns to columns; mask[0] = matrices | bytes between them in L0C << 32; mask[1] = bytes between them in GM | (VNPU_FIX_* | unit flag) << 32; scalar =
+       parameters of the quantisation */
+    VNPU_OP_FIXPIPE = 197,
     /* scalar unit */
     VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
     VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
@@ -208,6 +219,19 @@ enum vnpu_fault {
  * of no queue).
  */
 enum vnpu_strange_tensor { VNPU_TENSOR_OF_NO_QUEUE = 0, VNPU_TENSOR_OF_ANOTHER_QUEUE = 1, VNPU_TENSOR_FREED = 2, VNPU_TENSOR_QUEUED_ALREADY = 3 };
+
+/* In p[3] of VNPU_OP_MMAD and in the high half of mask[1] of VNPU_OP_FIXPIPE: the lowest two bits are the unit flag. */
+#define VNPU_UNIT_FLAG 0x3u
+#define VNPU_MMAD_ZERO 0x10u    /* from zero, not from what L0C holds */
+#define VNPU_MMAD_BIAS 0x20u    /* from the bias table */
+#define VNPU_MMAD_K_ALIGN 0x40u /* float: rows of fractals in L0A have an even number of them */
+#define VNPU_FIX_ROWS 0x10u     /* row by row (NZ2ND); otherwise columns by columns (NZ2NZ) */
+#define VNPU_FIX_RELU 0x20u
+#define VNPU_FIX_SPLIT 0x40u    /* float, 8 columns at a time */
+#define VNPU_FIX_QUANT_SHIFT 8u /* enum vnpu_quant in the bits from here on */
+
+/* How Fixpipe changes the type, in the order of QuantMode_t. */
+enum vnpu_quant { VNPU_QUANT_NONE = 0, VNPU_QUANT_F16 = 1, VNPU_QUANT_BF16 = 2, VNPU_QUANT_DEQ_F16 = 3, VNPU_QUANT_F32_B8 = 5, VNPU_QUANT_REQ_B8 = 7 };
 
 #define VNPU_SELECT_REGISTER 0x10u /* in p[3] of VNPU_OP_SELECT */
 
