@@ -31,6 +31,8 @@ class Kernel:
     auto_sync: bool = True
     elements: int = N
     findings: tuple[str, ...] = ()
+    as_half: bool = False
+    """The input goes there as float16."""
 
 
 def chained(x: Floats) -> Floats:
@@ -64,6 +66,11 @@ def side_by_side(x: Floats) -> Floats:
     return np.concatenate([x[:128], x[TILE : TILE + 128]])
 
 
+def product(x: Floats) -> Floats:
+    parts = x[: 512 * TILES].astype(np.float16).astype(np.float32).reshape(TILES, 2, 16, 16)
+    return 2 * sum(a @ b.T for a, b in parts).reshape(-1)  # type: ignore[no-any-return]
+
+
 AUTO = ("auto_sync_relied_on",)
 KERNELS = {
     "flags": Kernel(lambda x: 2 * x),
@@ -95,6 +102,7 @@ KERNELS = {
     "scratch": Kernel(lambda x: np.floor(x[:TILE].astype(np.float16)), findings=AUTO),
     "single": Kernel(lambda x: 2 * x[:TILE]),
     "spread": Kernel(lambda x: np.repeat(x[:16], 8)),
+    "product": Kernel(product, as_half=True),
     "combine": Kernel(lambda x: 2 * x[:TILE]),
     "counter": Kernel(lambda x: np.abs(x[:TILE]) + 1, findings=AUTO),
 }
@@ -170,6 +178,12 @@ SEEDS = [
     Seed(53, "cross", "CrossCoreWaitFlag left out", "missing_sync", "waited for before the later"),
     Seed(54, "cross", "a flag between the cores that nobody waits for", "flag_leak", "CrossCoreWaitFlag"),
     Seed(55, "spread", "scratch memory that overlaps the result", "bad_overlap", "a buffer of its own"),
+    Seed(56, "product", "LoadData does not wait for the load into L1", "missing_sync", "MTE2_MTE1"),
+    Seed(57, "product", "Mmad does not wait for LoadData", "missing_sync", "MTE1_M"),
+    Seed(58, "product", "LoadData does not wait until Mmad has read L0", "missing_sync", "M_MTE1"),
+    Seed(59, "product", "the load into L1 does not wait for LoadData", "missing_sync", "MTE1_MTE2"),
+    Seed(60, "product", "Fixpipe does not wait for Mmad", "missing_sync", "M_FIX"),
+    Seed(61, "product", "no barrier between products that add up in L0C", "missing_sync", "PipeBarrier<PIPE_M>"),
 ]
 
 
@@ -196,7 +210,8 @@ def run(rig: Rig, name: str, seed: int, blocks: int = 0) -> tuple[Report, Floats
     rig.configure(auto_sync=kernel.auto_sync)
     x = numbers(kernel) if name != "turn" else np.zeros(N, np.float32)
     out = rig.upload(np.full(2 * kernel.elements, np.nan, np.float32), is_mutable=True)
-    report = rig.run_kernel(name, rig.upload(x, is_mutable=name == "turn"), out, TILES, seed, blocks=blocks or kernel.blocks)
+    source = x.astype(np.float16) if kernel.as_half else x
+    report = rig.run_kernel(name, rig.upload(source, is_mutable=name == "turn"), out, TILES, seed, blocks=blocks or kernel.blocks)
     return report, x, rig.download(out, 2 * kernel.elements, np.float32)
 
 
@@ -212,7 +227,7 @@ def test_nothing_is_reported_of_a_right_kernel_and_its_output_is_right(rig: Rig,
     assert (report.causes(), tuple(report.findings())) == ([], KERNELS[name].findings), report.diagnostics
     expected = np.asarray(KERNELS[name].model(x), np.float32)
     known = ~np.isnan(expected)
-    np.testing.assert_allclose(got[: len(expected)][known], expected[known], rtol=1e-6)
+    np.testing.assert_allclose(got[: len(expected)][known], expected[known], rtol=1e-6, atol=1e-5 if KERNELS[name].as_half else 0)
 
 
 def place_of(found: dict[str, Any]) -> tuple[str, int]:

@@ -72,6 +72,7 @@ void own_id(const Scene &scene);
 void many(const Scene &scene);
 void scratch(const Scene &scene);
 void single(const Scene &scene);
+void product(const Scene &scene);
 void spread(const Scene &scene);
 void combine(const Scene &scene);
 void counter(const Scene &scene);
