@@ -11,6 +11,7 @@ from piton.catalog import load_suite
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.eager import EagerTrace, Launch
+from piton.core.errors import EvaluatorError
 from piton.core.operator import AttrValue, Operator, TensorSpec
 from piton.numerics import eager_trace
 from piton.numerics.eager_trace import MOST_ELEMENTS, trace_golden
@@ -149,6 +150,31 @@ def test_a_golden_that_fails_is_refused_with_what_it_raised(tmp_path: Path) -> N
     trace = of_code(tmp_path, "raise KeyError('no such mode')", tensor((8,)))
     assert "KeyError" in trace.refusal
     assert "golden.py:5" in trace.refusal
+
+
+ASKS = "if bool((x > 2).any()):\n    return x\n"
+"""Makes the golden run on its data."""
+
+
+@pytest.mark.parametrize("asks", ["", ASKS], ids=["without data", "on data"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise MemoryError",
+        "raise RuntimeError(\"DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes\")",
+        "raise OSError('too many open files')",
+        "try:\n    raise MemoryError\nexcept MemoryError:\n    raise ValueError('no')",
+    ],
+)
+def test_a_lack_of_memory_is_no_refusal_since_those_are_kept_for_good(tmp_path: Path, asks: str, body: str) -> None:
+    with pytest.raises(EvaluatorError, match="op raised"):
+        of_code(tmp_path, asks + body, tensor((8,)))
+
+
+@pytest.mark.parametrize("asks", ["", ASKS], ids=["without data", "on data"])
+@pytest.mark.parametrize("body", ["raise ValueError('no such mode')", "return x @ x[:3]"])
+def test_what_a_golden_raises_on_every_machine_is_a_refusal(tmp_path: Path, asks: str, body: str) -> None:
+    assert "the golden did not run: op raised" in of_code(tmp_path, asks + body, tensor((8,))).refusal
 
 
 def test_a_golden_that_returns_what_it_does_not_declare_is_refused(tmp_path: Path) -> None:

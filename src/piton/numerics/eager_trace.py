@@ -14,6 +14,7 @@ The golden is foreign code: this runs in a golden worker only.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -46,11 +47,15 @@ _NO_KERNEL = frozenset(
     }
 )
 """Operators that start nothing, though their schema does not call them views: they reserve memory, name a tensor anew, or ask for a number."""
+_LACKS = re.compile(r"alloc|memory|primitive|thread")
+"""torch's words, in a RuntimeError, for memory or threads that are not there; oneDNN speaks of primitives that it could not make."""
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 
 
 def trace_golden(module_path: str, operator: Operator, case: Case, draw: Callable[[], Inputs]) -> EagerTrace:
-    """The kernels that the golden starts for a case, or the reason why they are not known. Raises EvaluatorError when golden.py can't be loaded.
+    """The kernels that the golden starts for a case, or the reason why they are not known, which is the same on every machine.
+
+    Raises EvaluatorError when golden.py can't be loaded, and when memory, threads or files were lacking.
 
     `draw` gives the data of the case; it is called only for a golden that asks for values.
     """
@@ -58,12 +63,23 @@ def trace_golden(module_path: str, operator: Operator, case: Case, draw: Callabl
     try:
         return _record(golden, operator, case, lambda: golden_arguments(operator, case, _fake_inputs(case)), FakeTensorMode(allow_non_fake_inputs=True))
     except EvaluatorError as error:
+        _raise_if_passing(error)
         if not isinstance(error.__cause__, _NEEDS_DATA) or case.elements > MOST_ELEMENTS:
             return EagerTrace(refusal=_refusal(error))
     try:
         return _record(golden, operator, case, lambda: call_arguments(operator, case, draw(), "native"), nullcontext()).model_copy(update={"is_on_data": True})
     except EvaluatorError as error:
+        _raise_if_passing(error)
         return EagerTrace(refusal=_refusal(error))
+
+
+def _raise_if_passing(error: EvaluatorError) -> None:
+    """Raise `error` when it comes of what this machine has at this moment: a refusal is kept for good, and another run may do better."""
+    cause: BaseException | None = error.__cause__
+    while cause is not None:
+        if isinstance(cause, (MemoryError, OSError)) or (isinstance(cause, RuntimeError) and _LACKS.search(str(cause))):
+            raise error
+        cause = cause.__cause__ or cause.__context__
 
 
 def _record(
