@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from piton.catalog import read_submission
-from piton.evaluate.admit import find_refusals
+from piton.evaluate.admit import CPP_SUFFIXES, find_refusals
+from piton.targets.vnpu import sources as vnpu_sources
 from piton.targets.vnpu.sources import copy_sources
 
 
@@ -24,3 +25,7 @@ def test_what_one_operator_leaves_out_is_copied_for_no_other(tmp_path: Path) -> 
         copied = [item.path for item in copy_sources(submission, sources, tmp_path / sources.operator).files]
         assert "op_plugin/evil.h" not in copied
         assert {*sources.kernels, "b.h"} <= set(copied)
+
+
+def test_admission_knows_every_suffix_that_is_copied() -> None:
+    assert {*vnpu_sources._UNITS, *vnpu_sources._HEADERS} <= CPP_SUFFIXES
