@@ -63,7 +63,7 @@ def refresh_baselines(options: RefreshOptions) -> int:
     if options.prints_json:
         print_json(found.baselines)
     else:
-        _print_summary(open_console(), found, request.out)
+        _print_summary(open_console(), found, request.out, is_submitted=bool(request.evaluation.submission))
     return _SOME_FAILED if found.baselines.failed else _DONE
 
 
@@ -116,7 +116,7 @@ def _say_stopped(console: Console, request: RefreshRequest) -> None:
     console.print(safe(text, "yellow"), soft_wrap=True)
 
 
-def _print_summary(console: Console, found: Refreshed, out: Path) -> None:
+def _print_summary(console: Console, found: Refreshed, out: Path, *, is_submitted: bool) -> None:
     baselines = found.baselines
     operators = len({item.operator for item in baselines.cases})
     kept = f" ({found.kept} of them by a refresh that was stopped)" if found.kept else ""
@@ -127,9 +127,8 @@ def _print_summary(console: Console, found: Refreshed, out: Path) -> None:
         console.print(safe(f"  and {len(baselines.failed) - _SHOWN} more failed; the file lists them", "red"))
     if found.lacking:
         operators = len({name.partition("/")[0] for name in found.lacking})
-        console.print(
-            safe(f"{len(found.lacking)} cases of {operators} operators are not in it: no kernel to measure, and the model does not know them"), soft_wrap=True
-        )
+        reason = "the submission has no kernel of them" if is_submitted else "no kernel to measure, and the model does not know them"
+        console.print(safe(f"{len(found.lacking)} cases of {operators} operators are not in it: {reason}"), soft_wrap=True)
     console.print(safe(f"written: {out}; use it with piton eval --baseline {out}"), soft_wrap=True)
 
 

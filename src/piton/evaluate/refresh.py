@@ -17,7 +17,7 @@ from pathlib import Path
 
 import piton
 from piton.catalog.baseline_file import is_baseline_file, read_baselines
-from piton.core.baseline import BaselineSet, BaselineTime, case_identity
+from piton.core.baseline import LONGEST_NAME, LONGEST_VERSION, BaselineSet, BaselineTime, case_identity
 from piton.core.canonical import digest
 from piton.core.case import Case
 from piton.core.errors import EvaluatorError, PitonError, UsageError
@@ -35,7 +35,7 @@ from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, Traces, eager_baselines
 from piton.evaluate.foreign import open_suite
 from piton.evaluate.journal import NAME as JOURNAL
-from piton.evaluate.journal import OtherEvaluationError
+from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.kept_times import SUFFIX, KeptTimes
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target, prepare_target, suite_request
 from piton.evaluate.policy import EvaluationRequest
@@ -47,6 +47,7 @@ Told = Callable[[str, str, int, int], None]
 """Hears of every case: its name, what became of it, how many are done, of how many."""
 _RUN = ".run"
 _SHOWN = 3
+_NO_TIME = "its time is 0 us, shorter than the clock can tell"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Measured:
     times: list[BaselineTime] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     lacking: list[str] = field(default_factory=list)
-    """Cases of operators that nothing is known of: no plain kernel, no model."""
+    """Cases of operators that nothing is known of: no plain kernel and no model, or no kernel in the submission."""
     kept: int = 0
     """Times that an earlier refresh, which was stopped, had measured."""
     kernels: tuple[str, str] = ("none", "")
@@ -120,6 +121,7 @@ def refresh_on(target: Target, runner: Runner, request: RefreshRequest, hooks: H
         problem = f"{target.name} is a device: its baselines are the times of a submission"
         raise UsageError(problem, action="add --submission with the kernels to measure")
     suite = open_suite(suite_request(request.evaluation))
+    check_names(request, _name(request, suite, target))
     with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
         place = Workplace(target=target, runner=runner, run_dir=Path(scratch), events=hooks.events)
         measured = _evaluated(request, place, suite) if request.evaluation.submission else _simulated(request, place, suite, hooks)
@@ -147,6 +149,18 @@ def check_out(request: RefreshRequest) -> None:
         raise UsageError("there is a file already", where=str(request.out), action=action)
 
 
+def check_names(request: RefreshRequest, name: str) -> None:
+    """Raise UsageError for a name or a version that no set may have, before anything is measured."""
+    for text, option, most in ((name, "--name", LONGEST_NAME), (request.version, "--set-version", LONGEST_VERSION)):
+        if len(text) > most:
+            problem = f"{option.removeprefix('--')} of the set is too long"
+            raise UsageError(problem, expected=f"at most {most} characters", found=f"{len(text)}", action=f"give a shorter one with {option}")
+
+
+def _name(request: RefreshRequest, suite: Suite, target: Target) -> str:
+    return request.name or f"{suite.name}-{target.name}"
+
+
 def next_version(folder: Path, name: str, day: str) -> str:
     """`day` with the number after the highest that a set of this name has in `folder`."""
     found = [_version_of(path, name) for path in folder.glob("*.json") if is_baseline_file(path)] if folder.is_dir() else []
@@ -165,7 +179,7 @@ def _version_of(path: Path, name: str) -> str:
 def _set(request: RefreshRequest, suite: Suite, target: Target, measured: Measured) -> BaselineSet:
     """The set, sealed."""
     now = datetime.now(timezone.utc)
-    name = request.name or f"{suite.name}-{target.name}"
+    name = _name(request, suite, target)
     return BaselineSet(
         name=name,
         version=request.version or next_version(request.out.absolute().parent, name, f"{now:%Y-%m-%d}"),
@@ -247,6 +261,9 @@ class CaseRefresh:
         if time is None:
             measured.lacking.append(name)
             return "no kernel, and the model does not know it"
+        if time.value <= 0:
+            measured.failed[name] = _NO_TIME
+            return f"failed: {_NO_TIME}"
         measured.times.append(BaselineTime(operator=operator.name, case=case.id, identity=case_identity(operator, case), time=time))
         return f"{time.value:.2f} us {time.provenance.value}"
 
@@ -282,9 +299,23 @@ def _evaluated(request: RefreshRequest, place: Workplace, suite: Suite) -> Measu
     except OtherEvaluationError:
         shutil.rmtree(run_dir)
         report = evaluate_on(place.target, place.runner, evaluation.model_copy(update={"is_resumed": False}), place.events)
+    except DamagedJournalError as error:
+        action = f"delete the folder {run_dir} and measure anew; times that this journal still holds are lost"
+        raise UsageError(error.problem, where=error.where, found=error.found, action=action) from error
     if any(case.outcome.cause is Cause.INTERRUPTED for item in report.operators for case in item.cases):
         raise KeyboardInterrupt
-    return times_of(report, suite)
+    measured = times_of(report, suite)
+    measured.lacking += _lacking(report, suite, evaluation)
+    return measured
+
+
+def _lacking(report: Report, suite: Suite, request: EvaluationRequest) -> list[str]:
+    """The cases of operators that the submission does not have, as far as they were asked for."""
+    if not report.missing_operators:
+        return []
+    selection = select(suite, request)
+    absent = [member for member in selection.members if member.operator.name in report.missing_operators]
+    return [f"{member.operator.name}/{case.id}" for member in absent for case in member.cases if selection.has(case)]
 
 
 def times_of(report: Report, suite: Suite) -> Measured:
@@ -299,6 +330,9 @@ def times_of(report: Report, suite: Suite) -> Measured:
             if member is None or result.case.id not in cases or result.time is None or result.outcome.verdict is not Verdict.PASSED:
                 reason = result.void or result.outcome.message
                 measured.failed[f"{item.operator}/{result.case.id}"] = f"{result.outcome.verdict.value}: {reason}".removesuffix(": ")
+                continue
+            if result.time.value <= 0:
+                measured.failed[f"{item.operator}/{result.case.id}"] = _NO_TIME
                 continue
             identity = case_identity(member.operator, cases[result.case.id])
             measured.times.append(BaselineTime(operator=item.operator, case=result.case.id, identity=identity, time=result.time))
