@@ -17,7 +17,8 @@ from piton.core.report import Report
 from piton.core.score import ScoreProfile
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.refresh import Hooks, Refreshed, RefreshRequest, beside, finish, refresh_on
+from piton.evaluate.refresh import Refreshed, finish, refresh_on
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside
 from piton.report.terminal import terminal_text
 from piton.targets.null import NullDevice, NullSession, NullTarget
 

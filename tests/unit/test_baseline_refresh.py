@@ -16,7 +16,8 @@ from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
 from piton.core.operator import Operator
 from piton.evaluate.kept_times import SUFFIX, KeptTimes
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.refresh import CaseRefresh, Hooks, Measured, Refreshed, RefreshRequest, beside, check_out, finish, next_version, refresh_on
+from piton.evaluate.refresh import CaseRefresh, Measured, Refreshed, finish, refresh_on
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside, check_out, next_version
 from piton.targets.null import NullTarget
 
 

@@ -161,7 +161,7 @@ ASKS = "if bool((x > 2).any()):\n    return x\n"
     "body",
     [
         "raise MemoryError",
-        "raise RuntimeError(\"DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes\")",
+        'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: you tried to allocate 8 bytes")',
         "raise OSError('too many open files')",
         "try:\n    raise MemoryError\nexcept MemoryError:\n    raise ValueError('no')",
     ],

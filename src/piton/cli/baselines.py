@@ -18,7 +18,8 @@ from piton.core.errors import PitonError, UsageError
 from piton.evaluate.kept_times import SUFFIX
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import Event, StageFinished, StageProgress, StageStarted
-from piton.evaluate.refresh import Hooks, Refreshed, RefreshRequest, beside, finish, refresh
+from piton.evaluate.refresh import Refreshed, finish, refresh
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside
 from piton.report.baseline_diff import BaselineDiff, CaseChange, Change, diff_baselines
 from piton.report.fit import Column, Listing
 from piton.report.json_file import write_text

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 import piton
-from piton.catalog.baseline_file import is_baseline_file, read_baselines
-from piton.core.baseline import LONGEST_NAME, LONGEST_VERSION, BaselineSet, BaselineTime, case_identity
+from piton.core.baseline import BaselineSet, BaselineTime, case_identity
 from piton.core.canonical import digest
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError, PitonError, UsageError
+from piton.core.errors import EvaluatorError, UsageError
 from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Runner, Target
@@ -39,41 +38,13 @@ from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.kept_times import SUFFIX, KeptTimes
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target, prepare_target, suite_request
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.progress import Events, ignore
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside, check_names, check_out, next_version
 from piton.evaluate.selection import select
 from piton.evaluate.types import needed_types
 
-Told = Callable[[str, str, int, int], None]
-"""Hears of every case: its name, what became of it, how many are done, of how many."""
 _RUN = ".run"
 _SHOWN = 3
 _NO_TIME = "its time is 0 us, shorter than the clock can tell"
-
-
-@dataclass(frozen=True)
-class RefreshRequest:
-    """What is to be measured, and how the set is called."""
-
-    evaluation: EvaluationRequest
-    """Suite, target and filters; `submission` is empty for the suite's own plain kernels. `run_dir` is not used."""
-    out: Path
-    name: str = ""
-    """Empty: suite and target."""
-    version: str = ""
-    """Empty: the day, and the next number of that day in the folder of `out`."""
-    overwrites: bool = False
-
-
-def _untold(name: str, became: str, done: int, total: int) -> None:
-    del name, became, done, total
-
-
-@dataclass(frozen=True)
-class Hooks:
-    """Who hears of the refresh."""
-
-    told: Told = _untold
-    events: Events = ignore
 
 
 @dataclass
@@ -137,43 +108,8 @@ def finish(request: RefreshRequest) -> None:
     shutil.rmtree(beside(request.out, _RUN), ignore_errors=True)
 
 
-def beside(out: Path, suffix: str) -> Path:
-    """What lies beside the file while it is made."""
-    return out.with_name(out.name + suffix)
-
-
-def check_out(request: RefreshRequest) -> None:
-    """Raise UsageError when the file is there already: an old version of a set stays."""
-    if request.out.exists() and not request.overwrites:
-        action = "choose another name, which keeps the old version, or add --overwrite"
-        raise UsageError("there is a file already", where=str(request.out), action=action)
-
-
-def check_names(request: RefreshRequest, name: str) -> None:
-    """Raise UsageError for a name or a version that no set may have, before anything is measured."""
-    for text, option, most in ((name, "--name", LONGEST_NAME), (request.version, "--set-version", LONGEST_VERSION)):
-        if len(text) > most:
-            problem = f"{option.removeprefix('--')} of the set is too long"
-            raise UsageError(problem, expected=f"at most {most} characters", found=f"{len(text)}", action=f"give a shorter one with {option}")
-
-
 def _name(request: RefreshRequest, suite: Suite, target: Target) -> str:
     return request.name or f"{suite.name}-{target.name}"
-
-
-def next_version(folder: Path, name: str, day: str) -> str:
-    """`day` with the number after the highest that a set of this name has in `folder`."""
-    found = [_version_of(path, name) for path in folder.glob("*.json") if is_baseline_file(path)] if folder.is_dir() else []
-    numbers = [int(version.rpartition(".")[2]) for version in found if version.startswith(f"{day}.") and version.rpartition(".")[2].isdecimal()]
-    return f"{day}.{max(numbers, default=0) + 1}"
-
-
-def _version_of(path: Path, name: str) -> str:
-    try:
-        found = read_baselines(path)
-    except PitonError:
-        return ""
-    return found.version if found.name == name else ""
 
 
 def _set(request: RefreshRequest, suite: Suite, target: Target, measured: Measured) -> BaselineSet:

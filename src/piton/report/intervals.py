@@ -26,8 +26,10 @@ class Basis:
 
 
 def with_interval(value: HapScore, time: Measurement, t_hw: Anchor, t_baseline: Anchor, bands: Mapping[str, ErrorBand]) -> HapScore:
-    """The HAP of a case with its interval, if the error of its time is known. An error of T_baseline that nobody can know (a published one) counts as none; that of a simulated one
-    without an interval is known to exist and not how large it is, so that then the HAP has none either.
+    """The HAP of a case with its interval, if the error of its time is known.
+
+    A T_baseline that nobody gave an interval (a published one) counts as exact. Not so a simulated one: its error is there and nobody knows how large it is,
+    so that the HAP has no interval either.
 
     `bands` are those of the chip: they say how far the errors of two simulated times are apart at most.
     """
