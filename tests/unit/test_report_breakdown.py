@@ -4,6 +4,7 @@ import pytest
 from report_world import CHIP, failed_case, large_report, launch_of, operator_of, passed_case, small_report
 
 from piton.core.interval import Interval, IntervalKind
+from piton.core.measurement import Provenance
 from piton.core.method import Method
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Cause, outcome
@@ -122,11 +123,13 @@ def test_each_unit_behind_t_hw_has_its_time_and_the_limiting_one_its_mark() -> N
 
 
 def with_band(low: float, high: float, case_id: str = "1") -> CaseResult:
-    """A case of 10 us whose true time is expected between two ends."""
+    """A case of 10 us whose true time is expected between two ends, against a published T_baseline, which counts as exact."""
     case = passed_case(case_id=case_id)
     assert case.time
+    assert case.t_baseline
+    exact = case.t_baseline.model_copy(update={"provenance": Provenance.QUOTED})
     band = Interval(low=low, high=high, kind=IntervalKind.MODEL_ERROR, confidence=0.9)
-    return case.model_copy(update={"time": case.time.model_copy(update={"interval": band})})
+    return case.model_copy(update={"time": case.time.model_copy(update={"interval": band}), "t_baseline": exact})
 
 
 def test_intervals_stand_beside_the_case_its_operator_its_level_and_the_total() -> None:
