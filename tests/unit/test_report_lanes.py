@@ -125,7 +125,8 @@ def test_a_broken_file_costs_its_own_picture_only(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('"begin_cycle":500', '"begin_cycle":-500'), ('"cycles":2000', '"cycles":"many"'),
+        ('"begin_cycle":500', '"begin_cycle":-500'),
+        ('"cycles":2000', '"cycles":"many"'),
         ('"args":{', '"args":[],"arg":{'),
         ('"cat":"block"', '"cat":"blocks"'),
         ('"pid":2,', '"pid":2,,'),

@@ -115,8 +115,7 @@ def _figure(unit: Unit, points: Sequence[_Point], series: Series, chip: ChipFigu
         marks=tuple(_mark(point, x, y, unit, kinds) for point in points),
         series=tuple(sorted({(kinds.number(point), kinds.name(point)) for point in points})),
         note=f"Peaks: {chip.block} block of the hardware file. Work is the work formula's; intensity counts the bytes of the direction (reads, writes) "
-        "that takes longer."
-        + (_TAILS if kinds.has_tails else ""),
+        "that takes longer." + (_TAILS if kinds.has_tails else ""),
     )
 
 
