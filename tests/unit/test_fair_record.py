@@ -190,7 +190,7 @@ def test_the_budget_of_a_run_that_serves_several_samples_counts_once() -> None:
     ],
 )
 def test_tasks_that_nobody_tried_are_not_said_to_have_samples(given: tuple[tuple[str, ...], ...], text: str) -> None:
-    runs = [run("s", {name: (1.0, 1.0) for name in names}, integrity=POLICY) for names in given]
+    runs = [run("s", dict.fromkeys(names, (1.0, 1.0)), integrity=POLICY) for names in given]
     method = MethodSamples("m", tuple(Sample((Run(str(number), item),)) for number, item in enumerate(runs)))
     expected = {name: TaskFacts(1) for name in ("exp", "softmax", "gelu")}
     (view,) = view_metrics([method], ViewOptions(expected=expected)).methods

@@ -95,7 +95,7 @@ def test_escaped_text_reads_as_it_was() -> None:
 )
 def test_no_text_becomes_an_emoji_a_formula_or_a_reference(text: str, escaped: str) -> None:
     assert escape_markdown(text) == escaped
-    assert list(folded(text, []))[0] == f"<details><summary>{escaped.replace(chr(92), '')}</summary>"
+    assert next(iter(folded(text, []))) == f"<details><summary>{escaped.replace(chr(92), '')}</summary>"
 
 
 def test_nothing_of_the_head_or_the_end_of_a_report_becomes_markup() -> None:
