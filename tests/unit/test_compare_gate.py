@@ -43,6 +43,15 @@ def test_the_gate_stops_what_it_names(runs: Path, capsys: pytest.CaptureFixture[
     assert ("1 case is worse: exp/2" in capsys.readouterr().err) == bool(status)
 
 
+def test_the_names_that_the_gate_prints_do_not_act_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, case in (("a", passed_case(case_id="1\x1b[2J")), ("b", failed_case(outcome(Cause.DEADLOCK), "1\x1b[2J"))):
+        write_report(small_report((operator_of("exp", case),)), tmp_path / name / "report.json")
+    assert show_comparison([str(tmp_path / name) for name in "ab"], CompareOptions(prints_markdown=True, fails_on="broken")) == 1
+    told = capsys.readouterr().err
+    assert "\x1b" not in told
+    assert "1 case is worse: exp/1\\x1b[2J broke" in told
+
+
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [

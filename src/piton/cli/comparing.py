@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from piton.cli.printing import open_console, print_json
+from piton.cli.printing import open_console, print_json, safe
 from piton.core.errors import UsageError
 from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
@@ -77,5 +77,5 @@ def _status(found: Comparison, gate: str) -> int:
     if stopped:
         count = "1 case is" if len(stopped) == 1 else f"{len(stopped)} cases are"
         first = ", ".join(f"{item.name} {item.kind.value}" for _, item in stopped[:3]) + (" ..." if len(stopped) > 3 else "")
-        open_console(is_error=True).print(f"piton: {count} worse: {first}", markup=False, highlight=False, soft_wrap=True)
+        open_console(is_error=True).print(safe(f"piton: {count} worse: {first}"), soft_wrap=True)
     return _FAILED if stopped else _PASSED
