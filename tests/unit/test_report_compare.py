@@ -260,6 +260,41 @@ def test_whatever_else_differs_is_said() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (measured(10.0), measured(11.0)),  # slower, but nobody knows whether it is noise: no gate stops it
+        (measured(10.0), simulated(10.0)),
+        (passed_case(), passed_case().model_copy(update={"case": passed_case().case.model_copy(update={"attributes": {"base": 2.0}})})),
+    ],
+    ids=["slower", "other origin", "altered"],
+)
+def test_a_run_that_is_not_shown_to_be_as_good_has_no_check_mark(before: CaseResult, after: CaseResult) -> None:
+    found = compare([report_of(operator_of("exp", case)) for case in (before, after)], ["a", "b"])
+    assert found.pairs[0].regressions == ()
+    assert comparison_markdown(found).startswith("# a and b\n\n⚠️ **b against a: ")
+    page = comparison_html(found)
+    assert '<p class="headline warn">⚠ b against a: ' in page
+    assert "headline good" not in page
+    assert '<p class="headline good">✓ b against a: ' in comparison_html(compare([BEFORE, BEFORE], ["a", "b"]))
+
+
+def test_of_the_baselines_those_that_differ_are_said_in_full() -> None:
+    shared = "quoted times of the suite, version 2026-11-01.1, of a plain implementation"
+    first, other = (
+        BEFORE.model_copy(update={"baselines": (shared, f"modelled, model version {number} of the eager baseline"), "seed": 0}) for number in (1, 2)
+    )
+    assert difference_texts(compare([first, other], ["a", "b"])) == [
+        "not the same as in a: baselines of b: modelled, model version 2 of the eager baseline, not modelled, model version 1 of the eager baseline"
+    ]
+    bare = first.model_copy(update={"baselines": (shared,), "suite": "a suite with a long name", "suite_digest": "1" * 64})
+    assert difference_texts(compare([first, bare], ["a", "b"])) == [
+        "not the same as in a: suite of b: a suite with a long name, not made up",
+        "not the same as in a: suite digest of b: 1111111111111111, not dddddddddddddddd",
+        "not the same as in a: baselines of b: none, not modelled, model version 1 of the eager baseline",
+    ]
+
+
 def test_the_figure_has_a_mark_for_each_case_whose_time_moved_and_links_to_its_row() -> None:
     found = pair_of(BEFORE, FASTER)
     figure = speedup_figure(found, 1)

@@ -29,6 +29,8 @@ _WORLD = (
     "baselines",
 )
 """Fields that have to agree for a difference to be the submission's."""
+_DIGEST = 16
+"""Digits of a digest that are shown."""
 _SEED = 0
 """Of the resamples behind the interval of a speed-up."""
 
@@ -171,10 +173,10 @@ def _absent(name: str, report: Report) -> float | None:
 def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[Difference]:
     first = reports[0]
     found = [
-        Difference(run=name, field=field, first=_short(getattr(first, field)), other=_short(getattr(report, field)))
+        Difference(run=name, field=field, first=told[0], other=told[1])
         for report, name in zip(reports[1:], names[1:], strict=True)
         for field in _WORLD
-        if getattr(report, field) != getattr(first, field)
+        if (told := _told(field, getattr(first, field), getattr(report, field)))
     ]
     versions = [
         Difference(run=name, field="piton", first=first.environment.piton, other=report.environment.piton)
@@ -184,7 +186,18 @@ def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[Differ
     return found + versions
 
 
-def _short(value: object) -> str:
-    if isinstance(value, tuple):
-        return "; ".join(map(str, value))[:80] or "none"
-    return str(getattr(value, "value", value))[:16]
+def _told(field: str, first: object, other: object) -> tuple[str, str] | None:
+    """Both values in words, of lists what only one of the two has; None when they are equal."""
+    if first == other:
+        return None
+    if isinstance(first, tuple) and isinstance(other, tuple):
+        only = [item for item in first if item not in other], [item for item in other if item not in first]
+        first, other = only if any(only) else (list(first), list(other))  # the same entries in another order are told whole
+    return _words(field, first), _words(field, other)
+
+
+def _words(field: str, value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or "none"
+    text = str(getattr(value, "value", value))
+    return text[:_DIGEST] if field.endswith("_digest") else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from piton.core.operator import Frozen
-from piton.report.moves import Move, kind_text
+from piton.report.moves import DOUBTFUL_KINDS, Move, kind_text
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -116,6 +116,11 @@ class Pair(Frozen):
     def regressions(self) -> tuple[Move, ...]:
         """What a gate stops."""
         return tuple(item for item in self.moves if item.is_regression)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True when this run is not shown to be as good as the first one, whether or not a gate stops it."""
+        return bool(self.regressions) or any(item.kind in DOUBTFUL_KINDS for item in self.moves)
 
     @property
     def headline(self) -> str:
