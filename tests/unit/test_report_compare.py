@@ -1,21 +1,26 @@
 """What moved between two reports, how far that can be trusted, and how it is told."""
 
+import io
 import json
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from report_world import failed_case, large_report, operator_of, passed_case, small_report
+from rich.console import Console
 
+from piton.core.case import Case
 from piton.core.interval import Interval, IntervalKind
 from piton.core.measurement import Measurement, Provenance
-from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.report import CaseResult, HiddenSet, OperatorResult, Report
 from piton.core.score import HapScore
 from piton.core.verdict import Cause, outcome
 from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
 from piton.report.compare_page import comparison_html
-from piton.report.compare_text import difference_texts, headline, score_table, sections, speedup_text
+from piton.report.compare_terminal import render_comparison
+from piton.report.compare_text import difference_texts, headline, move_line, score_table, sections, speedup_text, sum_line
 from piton.report.comparison import Comparison, Pair
 from piton.report.moves import CERTAINTY_TEXTS, Certainty, Move, MoveKind, Thresholds, move
 from piton.report.schema import compare_schema_text, properties_of
@@ -215,7 +220,23 @@ def test_equal_speed_ups_have_no_interval_and_none_at_all_is_said() -> None:
     assert (same.value, same.low, same.high, same.cases) == (1.0, None, None, 3)
     nothing = pair_of(report_of(operator_of("exp", failed_case(HAZARD, "1"))), BEFORE).speedup
     assert nothing is None
-    assert speedup_text(nothing) == "no case has times in both"
+    assert speedup_text(nothing) == "no case has times of one origin in both"
+
+
+def test_every_speed_up_says_where_its_times_come_from() -> None:
+    """2 of simulated times, 4 of a device's; both together are no number of one world, and that is said too."""
+    before = report_of(operator_of("exp", simulated(10.0)), operator_of("gelu", measured(8.0)))
+    after = report_of(operator_of("exp", simulated(5.0)), operator_of("gelu", measured(2.0)))
+    found = pair_of(before, after)
+    assert speedup_text(found.speedup).endswith("over 2 cases, device and simulated")
+    assert [(item.name, item.speedup_provenances) for item in found.operators] == [("exp", (Provenance.SIMULATED,)), ("gelu", (Provenance.DEVICE,))]
+    assert [sum_line(item)[-1] for item in found.operators] == ["2.000 simulated", "4.000 device"]
+    assert sum_line(found.total)[-1] == "2.828 device and simulated"
+    assert sorted(move_line(item)[5] for item in found.moves) == ["2.000 simulated", "4.000 device"]
+    assert json.loads(found.model_dump_json())["speedup"]["provenances"] == ["device", "simulated"]
+    figure = speedup_figure(found, 1)
+    assert figure is not None
+    assert (figure.x.label, figure.y.label) == ("T_cand before, us, device and simulated", "speed-up, device and simulated")
 
 
 def test_scores_of_all_runs_stand_side_by_side_with_their_difference_to_the_first() -> None:
@@ -258,6 +279,50 @@ def test_whatever_else_differs_is_said() -> None:
         "not the same as in a: seed of b: 4, not 0",
         "not the same as in a: piton of b: 9, not 0",
     ]
+
+
+def hidden_report(detail: Literal["counts", "verdicts"], *haps: float, key_id: str = "k") -> Report:
+    """Sealed cases with ids by rank; with verdicts, those of the key would be kept."""
+    cases = []
+    for number, hap in enumerate(haps, start=1):
+        case = sealed(hap, hap, hap)
+        cases.append(case.model_copy(update={"case": Case(operator="exp", id=f"hidden-{number}", inputs=())}))
+    return report_of(operator_of("exp", *cases)).model_copy(update={"hidden": HiddenSet(key_id=key_id, count=len(haps), detail=detail)})
+
+
+def test_hidden_cases_that_are_numbered_by_rank_are_compared_by_their_sums_only() -> None:
+    """0.9 and 0.5 may be other cases before and after, so that none of the two lines is known to be unchanged."""
+    found = compare([hidden_report("counts", 0.9, 0.5), hidden_report("counts", 0.9, 0.4)], ["a", "b"])
+    (pair,) = found.pairs
+    assert (pair.is_sums_only, pair.moves, sum(pair.counts.values()), pair.speedup) == (True, (), 0, None)
+    # 20 + 100 (0.3 + 0.5 x 0.7) = 85, and with a mean HAP of 0.65 it is 82.5
+    assert (pair.total.before, pair.total.after, pair.is_doubtful) == (pytest.approx(85.0), pytest.approx(82.5), True)
+    told = "b against a: hidden cases can't be told apart, so only sums are compared: score 85.0, then 82.5; 2 passed, then 2"
+    assert headline(pair) == told
+    text = comparison_markdown(found)
+    assert "⚠️ **b against a: hidden cases" in text
+    assert "No case moved" not in comparison_html(found)
+    assert "no case moved" not in rendered(found)
+    same = compare([hidden_report("counts", 0.9, 0.5)] * 2, ["a", "b"]).pairs[0]
+    assert (same.is_sums_only, same.is_doubtful) == (True, False)
+
+
+def test_hidden_cases_with_ids_are_matched_where_both_runs_have_the_same_ones() -> None:
+    before, after, other = (hidden_report("verdicts", *haps, key_id=key) for haps, key in (((0.9, 0.5), "k"), ((0.9, 0.4), "k"), ((0.9, 0.4), "another")))
+    matched, unmatched = compare([before, after, other], ["a", "b", "c"]).pairs
+    assert (matched.is_sums_only, [item.kind for item in matched.moves]) == (False, [MoveKind.SLOWER])
+    assert (unmatched.is_sums_only, unmatched.moves) == (True, ())
+    assert difference_texts(compare([before, other, BEFORE], ["a", "c", "p"])) == [
+        "not the same as in a: hidden of c: 2 per operator by key another, told as verdicts, not 2 per operator by key k, told as verdicts",
+        "not the same as in a: hidden of p: none, not 2 per operator by key k, told as verdicts",
+    ]
+
+
+def rendered(found: Comparison) -> str:
+    console = Console(width=200, file=io.StringIO())
+    console.print(render_comparison(found))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ def show_comparison(runs: Sequence[str], options: CompareOptions) -> int:
     _check(runs, options)
     reports = [score_report(read_report(Path(run))) for run in runs]
     found = compare(reports, run_names(runs), Thresholds(time=options.least_percent / 100))
+    if options.fails_on != "never" and any(pair.is_sums_only for pair in found.pairs):
+        raise UsageError("single cases of these runs can't be told apart: hidden cases without ids", where=", ".join(runs), action="leave out --fail-on")
     if options.html:
         from piton.report.compare_page import comparison_html
 
