@@ -149,8 +149,12 @@ def _groups(name: str, groups: Sequence[Group], report: Report) -> list[str]:
 
 def _group(group: Group, report: Report) -> tuple[str, ...]:
     score = with_interval(rows.score_text(group.score), report.level_intervals.get(group.name.removeprefix("level ")))
-    figures = (_number(group.mean_hap, 3), _number(group.median_ratio, 2), _number(group.speedup, 2))
+    figures = (_number(group.mean_hap, 3), _number(group.median_ratio, 2), _speedup(group))
     return (group.name, str(len(group.operators)), f"{group.passed} of {len(group.cases)}", score, str(group.most), *figures)
+
+
+def _speedup(group: Group) -> str:
+    return ", ".join(filter(None, (_number(group.speedup, 2), group.speedup_origin)))
 
 
 def _number(value: float | None, digits: int) -> str:
