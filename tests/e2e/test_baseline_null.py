@@ -17,7 +17,8 @@ from piton.core.report import Report
 from piton.core.score import ScoreProfile
 from piton.evaluate.pipeline import evaluate_on
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.refresh import Hooks, Refreshed, RefreshRequest, beside, finish, refresh_on
+from piton.evaluate.refresh import Refreshed, finish, refresh_on
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside
 from piton.report.terminal import terminal_text
 from piton.targets.null import NullDevice, NullSession, NullTarget
 
@@ -42,7 +43,7 @@ class FakeDevice(NullTarget):
             execution = inner(wanted)
             if execution.time is None:
                 return execution
-            middle = execution.time.value
+            middle = execution.time.value if execution.time.value > 0.01 else 0.0  # a clock counts in steps
             time = Measurement(samples=(middle, 0.9 * middle, 1.1 * middle), provenance=Provenance.DEVICE, method="3 repeats, L2 flushed")
             return Execution(**{**vars(execution), "time": time})
 
@@ -72,6 +73,11 @@ class World:
         wanted.out.write_text(baseline_text(found.baselines))
         finish(wanted)
         return found
+
+    def refresh_all(self, submission: str, name: str) -> Refreshed:
+        """A refresh of every operator of the suite."""
+        wanted = RefreshRequest(evaluation=self.request(submission, "unused", operators=()), out=self.root / name)
+        return refresh_on(FakeDevice(), self.runner, wanted, Hooks())
 
     def evaluate(self, submission: str, run: str, **options: object) -> Report:
         return evaluate_on(FakeDevice(), self.runner, self.request(submission, run, **options))
@@ -143,6 +149,35 @@ def test_what_an_earlier_refresh_of_other_kernels_left_is_not_taken(world: World
     assert beside(out, ".run").is_dir(), "kept until the file is written"
     found = refresh_on(FakeDevice(), world.runner, RefreshRequest(evaluation=world.request("slow", "unused"), out=out), Hooks())
     assert {item.time.value for item in found.baselines.cases} == {90.0}
+
+
+def test_a_time_that_is_too_short_to_measure_costs_its_case_alone(world: World) -> None:
+    make_submission(world.root / "mine", {"grow": {"cases": {"2": {"compute": "exp", "time_us": 0.001}}}}, ("grow",))
+    found = world.refresh("mine", "first.json").baselines
+    assert [item.case for item in found.cases] == ["1", "3", "4"]
+    assert list(found.failed) == ["grow/2"]
+    assert "0 us" in found.failed["grow/2"]
+
+
+def test_operators_that_the_submission_lacks_are_named(world: World) -> None:
+    make_submission(world.root / "mine", operators=("grow",))
+    found = world.refresh_all("mine", "first.json")
+    assert {item.operator for item in found.baselines.cases} == {"grow"}
+    assert found.lacking
+    assert {name.partition("/")[0] for name in found.lacking} == {"twice"}
+
+
+@pytest.mark.parametrize("damage", [b"no journal\n", None], ids=["first line", "last line"])
+def test_a_damaged_journal_says_which_folder_to_delete(world: World, damage: bytes | None) -> None:
+    make_submission(world.root / "mine", operators=("grow",))
+    wanted = RefreshRequest(evaluation=world.request("mine", "unused"), out=world.root / "set.json")
+    refresh_on(FakeDevice(), world.runner, wanted, Hooks())
+    journal = beside(wanted.out, ".run") / "journal.jsonl"
+    journal.write_bytes(damage or journal.read_bytes() + b"{}\n")
+    with pytest.raises(UsageError) as error:
+        refresh_on(FakeDevice(), world.runner, wanted, Hooks())
+    assert f"delete the folder {beside(wanted.out, '.run')}" in error.value.action
+    assert "--resume" not in str(error.value)
 
 
 def test_simulated_times_are_refused_for_a_device(world: World) -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from piton.anchors import Candidate
+from piton.anchors.limit import FLOOR, UNITS
+from piton.anchors.work import Work
 from piton.catalog import load_suite
 from piton.catalog.hardware import load_hardware
 from piton.catalog.metadata import QuotedAnchors
@@ -20,7 +23,7 @@ from piton.core.hardware import Figure, Hardware, Peaks
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import AttrValue
 from piton.curate.anchor_audit import AnchorMark, AnchorState, AuditRow, PlatformAudit, audit_platform
-from piton.curate.anchor_origin import is_equal
+from piton.curate.anchor_origin import Origins, find_origins, is_equal
 
 SUITE = load_suite()
 OPERATORS = {member.operator.name: member.operator for member in SUITE.members}
@@ -109,6 +112,13 @@ def test_a_value_of_another_case_is_stale_and_names_the_case() -> None:
     first, second = audited(published(exp(4 * MILLION), 10.0), other).rows
     assert (first.state, second.state) == (AnchorState.STALE, AnchorState.EQUAL)
     assert any("what case 2 has (5000000 float32)" in reason for reason in first.reasons)
+
+
+def test_a_case_without_tensors_ends_no_audit() -> None:
+    bare = exp(5 * MILLION, "2").model_copy(update={"inputs": ()})
+    derived = Candidate(work=Work(choice="test", read_bytes=16 * MILLION, write_bytes=0), unit_times_us={**dict.fromkeys(UNITS, 0.0), "mte2": 8.0, FLOOR: 1.0})
+    for case in (exp(4 * MILLION), bare):
+        assert find_origins(Origins(OPERATORS["exp"], case, CHIP, (exp(4 * MILLION), bare)), 123.0, derived) == ()
 
 
 def test_a_value_of_another_attribute_is_stale_and_names_the_attribute() -> None:

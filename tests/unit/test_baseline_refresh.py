@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
 from piton.core.operator import Operator
 from piton.evaluate.kept_times import SUFFIX, KeptTimes
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.refresh import CaseRefresh, Hooks, Measured, Refreshed, RefreshRequest, beside, check_out, finish, next_version, refresh_on
+from piton.evaluate.refresh import CaseRefresh, Measured, Refreshed, finish, refresh_on
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside, check_out, next_version
 from piton.targets.null import NullTarget
 
 
@@ -179,3 +181,17 @@ def test_a_device_asks_for_the_kernels_to_measure(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="its baselines are the times of a submission") as error:
         run(target, request(tmp_path))
     assert "--submission" in error.value.action
+
+
+@pytest.mark.parametrize(("changed", "option"), [({"name": "n" * 201}, "--name"), ({"version": "v" * 101}, "--set-version")])
+def test_a_name_that_no_set_may_have_is_refused_before_anything_is_measured(tmp_path: Path, changed: dict[str, str], option: str) -> None:
+    target = Clock()
+    with pytest.raises(UsageError, match="of the set is too long") as error:
+        run(target, replace(request(tmp_path), **changed))
+    assert option in error.value.action
+    assert target.called == []
+
+
+def test_the_longest_names_are_taken(tmp_path: Path) -> None:
+    found = run(Clock(), replace(request(tmp_path), name="n" * 200, version="v" * 100)).baselines
+    assert (len(found.name), len(found.version)) == (200, 100)

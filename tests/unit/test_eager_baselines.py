@@ -1,4 +1,4 @@
-"""Are traces made once, kept by content, and their failures no more than a missing baseline?"""
+"""Are traces made once, kept by content, and their failures never another baseline?"""
 
 from __future__ import annotations
 
@@ -104,16 +104,32 @@ def test_traces_of_hidden_cases_are_not_written_down() -> None:
     assert maker.made == 2
 
 
-def test_a_golden_worker_that_fails_costs_the_baseline_and_no_more(tmp_path: Path) -> None:
-    maker = Maker(EvaluatorError("the golden worker died"))
-    book = TraceBook(ValueStore(tmp_path), "1", maker)
-    found = book.trace(operator(), CASE)
-    assert found is not None
-    assert found.refusal == "the golden could not be traced: the golden worker died"
-    assert model(book)(operator(), CASE) is None
-    assert model(book).refusal(operator(), CASE) == found.refusal
+def test_a_golden_worker_that_fails_leaves_the_case_open_and_nothing_stands_in_for_its_baseline(tmp_path: Path) -> None:
+    maker = Maker(EvaluatorError("the golden worker died", found="no message"))
+    found = model(TraceBook(ValueStore(tmp_path), "1", maker))
+    quoted = Anchor(kind=AnchorKind.T_BASELINE, value_us=9.0, provenance=Provenance.QUOTED, method="published")
+    for _ in range(2):
+        with pytest.raises(EvaluatorError, match="could not be traced: the golden worker died"):
+            BaselineSources(modelled=found).choose(operator(), CASE, quoted, ScoreProfile.SIM)
     assert maker.made == 1, "one time limit is enough"
     assert not list(tmp_path.glob("*.json"))  # the next run may do better
+
+
+def test_a_golden_worker_that_fails_is_a_reason_for_who_asks(tmp_path: Path) -> None:
+    found = model(TraceBook(ValueStore(tmp_path), "1", Maker(EvaluatorError("the golden worker died", found="no message"))))
+    assert found.view(operator(), CASE) is None
+    assert found.refusal(operator(), CASE) == "the golden could not be traced: the golden worker died (no message)"
+
+
+def test_a_golden_that_can_not_be_traced_leaves_the_baseline_to_the_next_source() -> None:
+    class Refusing(Maker):
+        def trace(self, _operator: Operator, _case: Case) -> EagerTrace:
+            return EagerTrace(refusal="the golden starts more than 4096 operators")
+
+    quoted = Anchor(kind=AnchorKind.T_BASELINE, value_us=9.0, provenance=Provenance.QUOTED, method="published")
+    chosen = BaselineSources(modelled=model(TraceBook(None, "1", Refusing()))).choose(operator(), CASE, quoted, ScoreProfile.SIM).anchor
+    assert chosen is not None
+    assert chosen.value_us == 9.0
 
 
 def test_where_there_is_a_price_nothing_was_refused() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from piton.anchors.eager import flops
 from piton.catalog import load_suite
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
 from piton.core.eager import EagerTrace, Launch
+from piton.core.errors import EvaluatorError
 from piton.core.operator import AttrValue, Operator, TensorSpec
 from piton.numerics import eager_trace
 from piton.numerics.eager_trace import MOST_ELEMENTS, trace_golden
@@ -151,6 +153,56 @@ def test_a_golden_that_fails_is_refused_with_what_it_raised(tmp_path: Path) -> N
     assert "golden.py:5" in trace.refusal
 
 
+ASKS = "if bool((x > 2).any()):\n    return x\n"
+"""Makes the golden run on its data."""
+
+
+@pytest.mark.parametrize("asks", ["", ASKS], ids=["without data", "on data"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise MemoryError",
+        'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: you tried to allocate 8 bytes")',
+        "raise OSError('too many open files')",
+        "try:\n    raise MemoryError\nexcept MemoryError:\n    raise ValueError('no')",
+    ],
+)
+def test_a_lack_of_memory_is_no_refusal_since_those_are_kept_for_good(tmp_path: Path, asks: str, body: str) -> None:
+    with pytest.raises(EvaluatorError, match="op raised"):
+        of_code(tmp_path, asks + body, tensor((8,)))
+
+
+@pytest.mark.parametrize("asks", ["", ASKS], ids=["without data", "on data"])
+@pytest.mark.parametrize("body", ["raise ValueError('no such mode')", "return x @ x[:3]"])
+def test_what_a_golden_raises_on_every_machine_is_a_refusal(tmp_path: Path, asks: str, body: str) -> None:
+    assert "the golden did not run: op raised" in of_code(tmp_path, asks + body, tensor((8,))).refusal
+
+
+@pytest.mark.parametrize(
+    ("body", "shape", "expected"),
+    [
+        # 2 batches, 3 heads, 5 x 5 scores of 4 channels, twice: 2 * (2 * 2 * 3 * 5 * 5 * 4)
+        ("return torch.nn.functional.scaled_dot_product_attention(x, x, x)", (2, 3, 5, 4), 2 * (2 * 2 * 3 * 5 * 5 * 4)),
+        # every one of the 2 x 3 x 5 inputs goes into 4 channels at 3 places
+        ("return torch.nn.functional.conv_transpose1d(x, torch.ones(3, 4, 3))", (2, 3, 5), 2 * (2 * 3 * 5) * 4 * 3),
+        # 2 products of 3 x 4 by 4 x 7
+        ("return torch.addbmm(torch.ones(3, 7), x, torch.ones(2, 4, 7))", (2, 3, 4), 2 * (2 * 3 * 4 * 7)),
+        # told by the shapes: 3 x 4 by 4 x 7
+        ("return x @ torch.ones(4, 7)", (3, 4), 2 * 3 * 4 * 7),
+        ("return torch.nn.functional.conv1d(x, torch.ones(4, 3, 3))", (2, 3, 5), 2 * (2 * 4 * 3) * 3 * 3),
+    ],
+)
+def test_products_count_their_multiply_adds(tmp_path: Path, body: str, shape: tuple[int, ...], expected: int) -> None:
+    trace = of_code(tmp_path, body, tensor(shape))
+    assert trace.refusal == ""
+    assert sum(item.count * flops(item) for item in trace.launches) == expected
+
+
+def test_a_layer_whose_products_nobody_counts_is_refused_by_name(tmp_path: Path) -> None:
+    body = "layer = torch.nn.LSTM(4, 6)\nwith torch.no_grad():\n    return layer(x)[0]"
+    assert of_code(tmp_path, body, tensor((5, 2, 4))).refusal == "the golden starts aten.mkldnn_rnn_layer, and nobody counts its operations"
+
+
 def test_a_golden_that_returns_what_it_does_not_declare_is_refused(tmp_path: Path) -> None:
     assert "output y of the golden is int" in of_code(tmp_path, "return 5", tensor((8,))).refusal
 
@@ -173,6 +225,7 @@ def test_every_operator_of_our_suites_has_a_trace_or_a_reason(suite: str, expect
         operator, case = member.operator, min(member.cases, key=lambda case: case.elements)
         trace = trace_golden(operator.golden_path, operator, case, lambda o=operator, c=case: build_inputs(o.golden_path, o, c, make_inputs("1", c, 0), 0))
         assert trace.refusal or trace.launches, operator.name
+        assert all(launch.flops is None for launch in trace.launches), f"{operator.name}: the constants were fitted to products told by their shapes"
         if trace.refusal:
             refused[operator.name] = trace.refusal
     assert set(refused) == expected

@@ -10,12 +10,12 @@ from piton.evaluate.integrity import INTEGRITY_VERSION, integrity_policy
 from piton.evaluate.policy import Bounds
 from piton.numerics import thresholds
 
-DIGESTS = {"1": "67a54f3967f6fdd6"}
+DIGESTS = {"1": "67a54f3967f6fdd6", "2": "b3b4f3ce71b6e713"}
 """First digits of the digest of every version. Changed a rule? Raise INTEGRITY_VERSION and add its line here."""
 
 
 def test_version_and_rules_belong_together() -> None:
-    found = integrity_policy()
+    found = integrity_policy(Bounds())
     assert found.version == INTEGRITY_VERSION
     assert found.digest[:16] == DIGESTS[INTEGRITY_VERSION], "a rule was changed: raise INTEGRITY_VERSION, and add its digest here"
 
@@ -30,10 +30,14 @@ def test_version_and_rules_belong_together() -> None:
         (thresholds, "GUARD", 1e-6),
         (thresholds, "ERROR_RATIO", 3),
         (thresholds, "MAX_OVER_MEAN", 11.0),
-        (integrity, "Bounds", lambda: Bounds(copy_allowance_bytes=8192)),
     ],
 )
 def test_every_rule_is_in_the_digest(monkeypatch: pytest.MonkeyPatch, place: object, name: str, value: object) -> None:
-    before = integrity_policy.__wrapped__()
+    before = integrity_policy.__wrapped__(Bounds())
     monkeypatch.setattr(place, name, value)
-    assert integrity_policy.__wrapped__().digest != before.digest
+    assert integrity_policy.__wrapped__(Bounds()).digest != before.digest
+
+
+def test_the_allowance_of_the_run_is_in_the_digest_and_not_that_of_another() -> None:
+    assert integrity_policy(Bounds(copy_allowance_bytes=8192)).digest != integrity_policy(Bounds()).digest
+    assert integrity_policy(Bounds(golden_deadline_s=1.0)) == integrity_policy(Bounds()), "what a run may cost is no rule of integrity"

@@ -17,9 +17,11 @@ BAND = ErrorBand(low=0.8, high=1.25, confidence=0.9, references=19, source="made
 
 
 def simulated(case_id: str, *, is_known: bool = True) -> CaseResult:
-    """T_cand 10 us, T_HW 5 us, T_baseline 20 us (exact): HAP 15 / (5 + 15) = 0.75; true times 8 to 12.5: 15 / 22.5 to 15 / 18."""
+    """T_cand 10 us, T_HW 5 us, T_baseline 20 us (a published one, exact): HAP 15 / (5 + 15) = 0.75; true times 8 to 12.5: 15 / 22.5 to 15 / 18."""
     time = Measurement(samples=(10.0,), provenance=Provenance.SIMULATED, method="replay", interval=BAND.around(10.0) if is_known else None)
-    return passed_case(case_id=case_id).model_copy(update={"time": time})
+    case = passed_case(case_id=case_id)
+    base = case.t_baseline.model_copy(update={"provenance": Provenance.QUOTED})
+    return case.model_copy(update={"time": time, "t_baseline": base})
 
 
 LOW, HIGH = 15 / 22.5, 15 / 18
@@ -51,6 +53,16 @@ def test_errors_of_one_simulator_are_no_further_apart_than_the_chip_says(bands: 
     base = case.t_baseline.model_copy(update={"provenance": Provenance.SIMULATED, "interval": BAND.around(20.0)})
     (item,) = scored(operator_of("exp", case.model_copy(update={"t_baseline": base})), chip_bands=bands).operators
     assert ends(item.cases[0].hap.interval) == (low, high)
+
+
+def test_a_simulated_baseline_of_unknown_error_does_not_make_a_score_more_certain() -> None:
+    # with its band the interval is 11 / 18.5 to 20 / 23; with less knowledge it can't be 15 / 22.5 to 15 / 18, which lies inside
+    case = simulated("1")
+    base = case.t_baseline.model_copy(update={"provenance": Provenance.SIMULATED, "interval": None})
+    (item,) = scored(operator_of("exp", case.model_copy(update={"t_baseline": base}), simulated("2"))).operators
+    assert item.cases[0].hap.interval is None
+    assert ends(item.interval) == (50 + 25 * LOW, 50 + 25 * HIGH + 25)
+    assert item.interval.unknown == 1
 
 
 def test_a_case_that_failed_is_certain() -> None:

@@ -87,11 +87,15 @@ class Quantities:
 
 def kind(launch: Launch) -> str:
     """product, move, fill, reduction, indexed, ordered, cast, or elementwise for everything else."""
+    if launch.flops is not None:
+        return "product"
     return _KINDS.get(launch.operation.split(".")[1].rstrip("_"), "elementwise")
 
 
 def flops(launch: Launch) -> float:
     """Operations of one launch of a product, a multiply-add being two; 0 for every other operator."""
+    if launch.flops is not None:
+        return launch.flops
     name = launch.operation.split(".")[1].rstrip("_")
     if name == "convolution":
         weight = launch.reads[1].shape

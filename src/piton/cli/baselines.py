@@ -18,7 +18,8 @@ from piton.core.errors import PitonError, UsageError
 from piton.evaluate.kept_times import SUFFIX
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import Event, StageFinished, StageProgress, StageStarted
-from piton.evaluate.refresh import Hooks, Refreshed, RefreshRequest, beside, finish, refresh
+from piton.evaluate.refresh import Refreshed, finish, refresh
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside
 from piton.report.baseline_diff import BaselineDiff, CaseChange, Change, diff_baselines
 from piton.report.fit import Column, Listing
 from piton.report.json_file import write_text
@@ -63,7 +64,7 @@ def refresh_baselines(options: RefreshOptions) -> int:
     if options.prints_json:
         print_json(found.baselines)
     else:
-        _print_summary(open_console(), found, request.out)
+        _print_summary(open_console(), found, request.out, is_submitted=bool(request.evaluation.submission))
     return _SOME_FAILED if found.baselines.failed else _DONE
 
 
@@ -116,7 +117,7 @@ def _say_stopped(console: Console, request: RefreshRequest) -> None:
     console.print(safe(text, "yellow"), soft_wrap=True)
 
 
-def _print_summary(console: Console, found: Refreshed, out: Path) -> None:
+def _print_summary(console: Console, found: Refreshed, out: Path, *, is_submitted: bool) -> None:
     baselines = found.baselines
     operators = len({item.operator for item in baselines.cases})
     kept = f" ({found.kept} of them by a refresh that was stopped)" if found.kept else ""
@@ -127,9 +128,8 @@ def _print_summary(console: Console, found: Refreshed, out: Path) -> None:
         console.print(safe(f"  and {len(baselines.failed) - _SHOWN} more failed; the file lists them", "red"))
     if found.lacking:
         operators = len({name.partition("/")[0] for name in found.lacking})
-        console.print(
-            safe(f"{len(found.lacking)} cases of {operators} operators are not in it: no kernel to measure, and the model does not know them"), soft_wrap=True
-        )
+        reason = "the submission has no kernel of them" if is_submitted else "no kernel to measure, and the model does not know them"
+        console.print(safe(f"{len(found.lacking)} cases of {operators} operators are not in it: {reason}"), soft_wrap=True)
     console.print(safe(f"written: {out}; use it with piton eval --baseline {out}"), soft_wrap=True)
 
 

@@ -12,6 +12,8 @@ from piton.core.measurement import Anchor, AnchorKind, Measurement
 from piton.core.operator import Frozen, Operator
 
 BASELINE_SCHEMA: Literal[1] = 1
+LONGEST_NAME, LONGEST_VERSION = 200, 100
+"""Characters."""
 _SHOWN = 12
 _LONGEST = 500
 """Characters of a name; tables and messages show them."""
@@ -31,9 +33,9 @@ class BaselineSet(Frozen):
     """One file of baselines."""
 
     schema_version: Literal[1] = BASELINE_SCHEMA
-    name: str = Field(min_length=1, max_length=200)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
     """What the set is called, such as `piton-ascend910b2-sim`; it stays, versions follow one another."""
-    version: str = Field(min_length=1, max_length=100)
+    version: str = Field(min_length=1, max_length=LONGEST_VERSION)
     """Such as `2026-11-30.1`: the day, and a number."""
     created: str = ""
     """ISO 8601 time."""
@@ -42,7 +44,7 @@ class BaselineSet(Frozen):
     suite: str = Field(max_length=_LONGEST)
     suite_version: str
     suite_digest: str
-    """Of the suite as it was; what decides whether a time is stale is the identity of its case."""
+    """Of the suite as it was. What decides whether a time is stale is the identity of its case, with `suite_version` and `hardware_digest`."""
     hardware: str = Field(max_length=_LONGEST)
     hardware_digest: str
     target: str = Field(max_length=_LONGEST)

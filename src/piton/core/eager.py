@@ -42,6 +42,8 @@ class Launch(Frozen):
     writes: tuple[TensorForm, ...]
     axes: tuple[int, ...] = ()
     """Axes it works along, counted from 0, where the operator has such an argument."""
+    flops: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """Operations of a product, a multiply-add being two, where the shapes alone do not tell them; None everywhere else."""
     count: int = Field(default=1, ge=1)
     """How often it is started with these sizes."""
 

@@ -97,7 +97,10 @@ def _variants(origins: Origins, published_us: float) -> Iterator[tuple[str, Case
 
 def _by_dtype(origins: Origins) -> Iterator[tuple[str, Case]]:
     """Every type the first tensor may have or may have had, given to all tensors that have its type now."""
-    case, now = origins.case, origins.case.inputs[0].dtype
+    case = origins.case
+    if not case.inputs or not origins.operator.inputs:
+        return
+    now = case.inputs[0].dtype
     for dtype in dict.fromkeys((*origins.operator.inputs[0].dtypes, *_TYPES)):
         if dtype is not now:
             yield f"as if {_named(case, now)} were {dtype.value} and not {now.value}", _with_dtype(case, now, dtype)
@@ -134,8 +137,8 @@ def _shown(value: object) -> str:
 def _by_other_inputs(origins: Origins) -> Iterator[tuple[str, Case]]:
     """The tensors of another case, with its attributes or with this one's."""
     for other in origins.others:
-        if other.id != origins.case.id:
-            shape = "x".join(map(str, other.inputs[0].shape)) if other.inputs else ""
+        if other.id != origins.case.id and other.inputs:
+            shape = "x".join(map(str, other.inputs[0].shape))
             yield f"it is what case {other.id} has ({shape} {other.inputs[0].dtype.value})", other
             yield f"as if the tensors were those of case {other.id} ({shape} {other.inputs[0].dtype.value})", _with_inputs(origins.case, other.inputs)
 

@@ -33,7 +33,8 @@ REFUSED_TEXTS: tuple[RefusedText, ...] = (
 )
 """Refused in C++ sources and headers."""
 
-CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".inl", ".asc"})
+CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".asc", ".cce", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp"})
+"""Every name that a target copies for its compiler."""
 _STRINGS_AND_COMMENTS = re.compile(r'(?P<string>"(?:\\.|[^"\\\n])*(?P<end>"?))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 """What never ends is matched too, up to its line's or the file's end: looking for the end again from every place would take quadratic time."""
 SHARED = ""

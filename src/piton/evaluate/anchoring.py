@@ -24,10 +24,11 @@ def open_anchors(place: Workplace, subject: Subject) -> tuple[AnchorBook, tuple[
     """The anchors of a run, and the sets of T_baseline that they may come from. Nothing is built or run before a case is asked for."""
     suite, target, request = subject.suite, subject.target, subject.request
     quoted = load_metadata(Path(suite.root), target.hardware.name)
+    is_simulated = score_profile(target) is ScoreProfile.SIM  # the scores of a device never take a simulated time: no plain kernel runs there for nothing
     sources = BaselineSources(
         filed=FiledBaselines(subject.filed, suite, target.hardware) if subject.filed else None,
         modelled=_modelled(place, subject),
-        simulated=plain_kernels(place, suite, ValueStore(Path(request.cache_dir) / "baselines")),
+        simulated=plain_kernels(place, suite, ValueStore(Path(request.cache_dir) / "baselines")) if is_simulated else None,
         quoted_version=quoted_version(suite) if quoted else "",
     )
     return AnchorBook(target.hardware, score_profile(target), quoted, sources, request.bounds), sources.versions

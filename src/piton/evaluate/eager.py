@@ -53,18 +53,25 @@ class TraceBook:
         self._store = store
         self._suite_version = suite_version
         self._make = make
-        self._failed: dict[str, EagerTrace] = {}
+        self._failed: dict[str, str] = {}
 
     def trace(self, operator: Operator, case: Case) -> EagerTrace | None:
-        """The trace of a case; one with a refusal when it can't be made; None when it is not kept and nothing may run."""
+        """The trace of a case; one with a refusal when the golden can't be traced; None when it is not kept and nothing may run.
+
+        Raises EvaluatorError when the worker failed: a time limit, a lack of memory. Another run may do better, so that nothing may stand in for the trace:
+        the same work would have another T_baseline then. It is tried once per run.
+        """
         key = self._key(operator, case)
-        kept = self._failed.get(key) or self._kept(key)
+        if key in self._failed:
+            raise EvaluatorError(self._failed[key], where=f"{operator.name}/{case.id}")
+        kept = self._kept(key)
         if kept is not None or self._make is None:
             return kept
         try:
             made = self._make.trace(operator, case)
-        except EvaluatorError as error:  # a time limit, a lack of memory: another run may do better, so that this is kept for this one alone
-            return self._failed.setdefault(key, EagerTrace(refusal=f"the golden could not be traced: {error.problem}"))
+        except EvaluatorError as error:
+            self._failed[key] = f"the golden could not be traced: {error.problem}" + (f" ({error.found})" if error.found else "")
+            raise EvaluatorError(self._failed[key], where=f"{operator.name}/{case.id}") from error
         if self._store is not None:
             self._store.keep(key, made.model_dump(mode="json"))
         return made
@@ -94,7 +101,7 @@ class EagerBaselines:
         self._hardware = hardware
 
     def __call__(self, operator: Operator, case: Case) -> Anchor | None:
-        """T_baseline of a case, or None when the model does not know the operator, or its trace is not known."""
+        """T_baseline of a case, or None when the model does not know the operator, or its trace is not known. Raises EvaluatorError as `TraceBook.trace`."""
         trace = self._book.trace(operator, case)
         return self._price(operator, case, trace) if trace else None
 
@@ -107,8 +114,11 @@ class EagerBaselines:
         return self._constants.title
 
     def view(self, operator: Operator, case: Case) -> EagerView | None:
-        """The price of a case, explained; None where there is none."""
-        trace = self._book.trace(operator, case)
+        """The price of a case, explained; None where there is none, or no trace could be made (`refusal` says why)."""
+        try:
+            trace = self._book.trace(operator, case)
+        except EvaluatorError:
+            return None
         anchor = self._price(operator, case, trace) if trace else None
         found = quantities(operator, named_case(operator, case), trace, self._hardware) if trace else None
         if anchor is None or trace is None or found is None:
@@ -127,7 +137,10 @@ class EagerBaselines:
 
     def refusal(self, operator: Operator, case: Case) -> str:
         """Why there is no price although a trace was asked for; empty where there is one, and where no trace is known."""
-        trace = self._book.trace(operator, case)
+        try:
+            trace = self._book.trace(operator, case)
+        except EvaluatorError as error:
+            return error.problem
         return trace.refusal if trace and self._price(operator, case, trace) is None else ""
 
     def close(self) -> None:

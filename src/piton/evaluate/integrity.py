@@ -16,17 +16,17 @@ from piton.evaluate.admit import CPP_SUFFIXES, REFUSED_TEXTS
 from piton.evaluate.policy import Bounds
 from piton.numerics import thresholds
 
-INTEGRITY_VERSION = "1"
+INTEGRITY_VERSION = "2"
 """Raised with every change of a rule."""
 
 
 @cache
-def integrity_policy() -> Integrity:
-    """Version and digest of the rules in force."""
-    return Integrity(version=INTEGRITY_VERSION, digest=digest([_fallback(), _verdicts(), _numbers(), Bounds().copy_allowance_bytes]))
+def integrity_policy(bounds: Bounds) -> Integrity:
+    """Version and digest of the rules in force, with the allowance for copies that a run was given."""
+    return Integrity(version=INTEGRITY_VERSION, digest=digest([_refused(), _verdicts(), _numbers(), bounds.copy_allowance_bytes]))
 
 
-def _fallback() -> list[object]:
+def _refused() -> list[object]:
     """What sources may not contain."""
     return [sorted(CPP_SUFFIXES), [(rule.pattern.pattern, rule.pattern.flags, rule.in_strings) for rule in REFUSED_TEXTS]]
 

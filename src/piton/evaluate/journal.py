@@ -26,6 +26,10 @@ class OtherEvaluationError(UsageError):
     """A journal that was to be gone on with is that of another evaluation."""
 
 
+class DamagedJournalError(FormatError):
+    """A journal that was to be gone on with is none, or a line of it is damaged."""
+
+
 class Journal:
     """The journal of one run folder, locked against a second run in the same folder.
 
@@ -123,7 +127,7 @@ def _check_header(path: Path, line: bytes, identity: str) -> None:
         header = json.loads(line)
         found = header["evaluation"] if header["piton_journal"] == 1 else None
     except (ValueError, TypeError, KeyError):
-        raise FormatError("this is not a Piton journal", where=f"{path}:1", action="start again without --resume") from None
+        raise DamagedJournalError("this is not a Piton journal", where=f"{path}:1", action="start again without --resume") from None
     if found != identity:
         raise OtherEvaluationError(
             "the journal belongs to another evaluation",
@@ -139,4 +143,5 @@ def _parse(path: Path, number: int, line: bytes) -> tuple[str, CaseResult]:
         return str(record["key"]), CaseResult.model_validate_json(json.dumps(record["result"]))
     except (ValueError, TypeError, KeyError, ValidationError) as error:
         found = str(error).splitlines()[0]
-        raise FormatError("a line of the journal is damaged", where=f"{path}:{number}", found=found, action="start again without --resume") from None
+        problem, action = "a line of the journal is damaged", "start again without --resume"
+        raise DamagedJournalError(problem, where=f"{path}:{number}", found=found, action=action) from None

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 import piton
-from piton.catalog.baseline_file import is_baseline_file, read_baselines
 from piton.core.baseline import BaselineSet, BaselineTime, case_identity
 from piton.core.canonical import digest
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError, PitonError, UsageError
+from piton.core.errors import EvaluatorError, UsageError
 from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Runner, Target
@@ -35,44 +34,17 @@ from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, Traces, eager_baselines
 from piton.evaluate.foreign import open_suite
 from piton.evaluate.journal import NAME as JOURNAL
-from piton.evaluate.journal import OtherEvaluationError
+from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.kept_times import SUFFIX, KeptTimes
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target, prepare_target, suite_request
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.progress import Events, ignore
+from piton.evaluate.refresh_request import Hooks, RefreshRequest, beside, check_names, check_out, next_version
 from piton.evaluate.selection import select
 from piton.evaluate.types import needed_types
 
-Told = Callable[[str, str, int, int], None]
-"""Hears of every case: its name, what became of it, how many are done, of how many."""
 _RUN = ".run"
 _SHOWN = 3
-
-
-@dataclass(frozen=True)
-class RefreshRequest:
-    """What is to be measured, and how the set is called."""
-
-    evaluation: EvaluationRequest
-    """Suite, target and filters; `submission` is empty for the suite's own plain kernels. `run_dir` is not used."""
-    out: Path
-    name: str = ""
-    """Empty: suite and target."""
-    version: str = ""
-    """Empty: the day, and the next number of that day in the folder of `out`."""
-    overwrites: bool = False
-
-
-def _untold(name: str, became: str, done: int, total: int) -> None:
-    del name, became, done, total
-
-
-@dataclass(frozen=True)
-class Hooks:
-    """Who hears of the refresh."""
-
-    told: Told = _untold
-    events: Events = ignore
+_NO_TIME = "its time is 0 us, shorter than the clock can tell"
 
 
 @dataclass
@@ -82,7 +54,7 @@ class Measured:
     times: list[BaselineTime] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     lacking: list[str] = field(default_factory=list)
-    """Cases of operators that nothing is known of: no plain kernel, no model."""
+    """Cases of operators that nothing is known of: no plain kernel and no model, or no kernel in the submission."""
     kept: int = 0
     """Times that an earlier refresh, which was stopped, had measured."""
     kernels: tuple[str, str] = ("none", "")
@@ -120,6 +92,7 @@ def refresh_on(target: Target, runner: Runner, request: RefreshRequest, hooks: H
         problem = f"{target.name} is a device: its baselines are the times of a submission"
         raise UsageError(problem, action="add --submission with the kernels to measure")
     suite = open_suite(suite_request(request.evaluation))
+    check_names(request, _name(request, suite, target))
     with tempfile.TemporaryDirectory(prefix="piton-") as scratch:
         place = Workplace(target=target, runner=runner, run_dir=Path(scratch), events=hooks.events)
         measured = _evaluated(request, place, suite) if request.evaluation.submission else _simulated(request, place, suite, hooks)
@@ -135,37 +108,14 @@ def finish(request: RefreshRequest) -> None:
     shutil.rmtree(beside(request.out, _RUN), ignore_errors=True)
 
 
-def beside(out: Path, suffix: str) -> Path:
-    """What lies beside the file while it is made."""
-    return out.with_name(out.name + suffix)
-
-
-def check_out(request: RefreshRequest) -> None:
-    """Raise UsageError when the file is there already: an old version of a set stays."""
-    if request.out.exists() and not request.overwrites:
-        action = "choose another name, which keeps the old version, or add --overwrite"
-        raise UsageError("there is a file already", where=str(request.out), action=action)
-
-
-def next_version(folder: Path, name: str, day: str) -> str:
-    """`day` with the number after the highest that a set of this name has in `folder`."""
-    found = [_version_of(path, name) for path in folder.glob("*.json") if is_baseline_file(path)] if folder.is_dir() else []
-    numbers = [int(version.rpartition(".")[2]) for version in found if version.startswith(f"{day}.") and version.rpartition(".")[2].isdecimal()]
-    return f"{day}.{max(numbers, default=0) + 1}"
-
-
-def _version_of(path: Path, name: str) -> str:
-    try:
-        found = read_baselines(path)
-    except PitonError:
-        return ""
-    return found.version if found.name == name else ""
+def _name(request: RefreshRequest, suite: Suite, target: Target) -> str:
+    return request.name or f"{suite.name}-{target.name}"
 
 
 def _set(request: RefreshRequest, suite: Suite, target: Target, measured: Measured) -> BaselineSet:
     """The set, sealed."""
     now = datetime.now(timezone.utc)
-    name = request.name or f"{suite.name}-{target.name}"
+    name = _name(request, suite, target)
     return BaselineSet(
         name=name,
         version=request.version or next_version(request.out.absolute().parent, name, f"{now:%Y-%m-%d}"),
@@ -247,6 +197,9 @@ class CaseRefresh:
         if time is None:
             measured.lacking.append(name)
             return "no kernel, and the model does not know it"
+        if time.value <= 0:
+            measured.failed[name] = _NO_TIME
+            return f"failed: {_NO_TIME}"
         measured.times.append(BaselineTime(operator=operator.name, case=case.id, identity=case_identity(operator, case), time=time))
         return f"{time.value:.2f} us {time.provenance.value}"
 
@@ -282,9 +235,23 @@ def _evaluated(request: RefreshRequest, place: Workplace, suite: Suite) -> Measu
     except OtherEvaluationError:
         shutil.rmtree(run_dir)
         report = evaluate_on(place.target, place.runner, evaluation.model_copy(update={"is_resumed": False}), place.events)
+    except DamagedJournalError as error:
+        action = f"delete the folder {run_dir} and measure anew; times that this journal still holds are lost"
+        raise UsageError(error.problem, where=error.where, found=error.found, action=action) from error
     if any(case.outcome.cause is Cause.INTERRUPTED for item in report.operators for case in item.cases):
         raise KeyboardInterrupt
-    return times_of(report, suite)
+    measured = times_of(report, suite)
+    measured.lacking += _lacking(report, suite, evaluation)
+    return measured
+
+
+def _lacking(report: Report, suite: Suite, request: EvaluationRequest) -> list[str]:
+    """The cases of operators that the submission does not have, as far as they were asked for."""
+    if not report.missing_operators:
+        return []
+    selection = select(suite, request)
+    absent = [member for member in selection.members if member.operator.name in report.missing_operators]
+    return [f"{member.operator.name}/{case.id}" for member in absent for case in member.cases if selection.has(case)]
 
 
 def times_of(report: Report, suite: Suite) -> Measured:
@@ -299,6 +266,9 @@ def times_of(report: Report, suite: Suite) -> Measured:
             if member is None or result.case.id not in cases or result.time is None or result.outcome.verdict is not Verdict.PASSED:
                 reason = result.void or result.outcome.message
                 measured.failed[f"{item.operator}/{result.case.id}"] = f"{result.outcome.verdict.value}: {reason}".removesuffix(": ")
+                continue
+            if result.time.value <= 0:
+                measured.failed[f"{item.operator}/{result.case.id}"] = _NO_TIME
                 continue
             identity = case_identity(member.operator, cases[result.case.id])
             measured.times.append(BaselineTime(operator=item.operator, case=result.case.id, identity=identity, time=result.time))

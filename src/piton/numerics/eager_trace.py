@@ -14,6 +14,7 @@ The golden is foreign code: this runs in a golden worker only.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -23,6 +24,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
 from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
@@ -46,11 +48,19 @@ _NO_KERNEL = frozenset(
     }
 )
 """Operators that start nothing, though their schema does not call them views: they reserve memory, name a tensor anew, or ask for a number."""
+_TOLD_BY_SHAPES = frozenset({f"aten.{name}" for name in ("mm", "bmm", "addmm", "baddbmm", "convolution")})
+"""Products whose operations follow from the shapes that a launch keeps; a transposed convolution is none of them."""
+_UNCOUNTED = frozenset({f"aten.{name}" for name in ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn")})
+"""Whole layers of products in one operator, whose numbers of layers and directions are in its weights."""
+_LACKS = re.compile(r"alloc|memory|primitive|thread")
+"""torch's words, in a RuntimeError, for memory or threads that are not there; oneDNN speaks of primitives that it could not make."""
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 
 
 def trace_golden(module_path: str, operator: Operator, case: Case, draw: Callable[[], Inputs]) -> EagerTrace:
-    """The kernels that the golden starts for a case, or the reason why they are not known. Raises EvaluatorError when golden.py can't be loaded.
+    """The kernels that the golden starts for a case, or the reason why they are not known, which is the same on every machine.
+
+    Raises EvaluatorError when golden.py can't be loaded, and when memory, threads or files were lacking.
 
     `draw` gives the data of the case; it is called only for a golden that asks for values.
     """
@@ -58,12 +68,23 @@ def trace_golden(module_path: str, operator: Operator, case: Case, draw: Callabl
     try:
         return _record(golden, operator, case, lambda: golden_arguments(operator, case, _fake_inputs(case)), FakeTensorMode(allow_non_fake_inputs=True))
     except EvaluatorError as error:
+        _raise_if_passing(error)
         if not isinstance(error.__cause__, _NEEDS_DATA) or case.elements > MOST_ELEMENTS:
             return EagerTrace(refusal=_refusal(error))
     try:
         return _record(golden, operator, case, lambda: call_arguments(operator, case, draw(), "native"), nullcontext()).model_copy(update={"is_on_data": True})
     except EvaluatorError as error:
+        _raise_if_passing(error)
         return EagerTrace(refusal=_refusal(error))
+
+
+def _raise_if_passing(error: EvaluatorError) -> None:
+    """Raise `error` when it comes of what this machine has at this moment: a refusal is kept for good, and another run may do better."""
+    cause: BaseException | None = error.__cause__
+    while cause is not None:
+        if isinstance(cause, (MemoryError, OSError)) or (isinstance(cause, RuntimeError) and _LACKS.search(str(cause))):
+            raise error
+        cause = cause.__cause__ or cause.__context__
 
 
 def _record(
@@ -84,6 +105,8 @@ def _refusal(error: EvaluatorError) -> str:
     cause, where = error.__cause__, Path(error.where).name
     if isinstance(cause, _TooManyError):
         return f"the golden starts more than {MOST_LAUNCHES} operators"
+    if isinstance(cause, _UncountedError):
+        return f"the golden starts {cause}, and nobody counts its operations"
     if isinstance(cause, _NEEDS_DATA):
         return f"the golden asks for values at {where}, and the case has more than {MOST_ELEMENTS} elements"
     return f"the golden did not run: {error.problem} ({where})"
@@ -105,6 +128,10 @@ def _native_type(item: CaseInput) -> torch.dtype:
     """As in the same-dtype run: float32 for an element type that torch lacks."""
     found: torch.dtype = getattr(torch, torch_name(item.dtype)) if is_torchs_own(item.dtype) else torch.float32
     return found
+
+
+class _UncountedError(Exception):
+    """The golden has started a product whose operations nobody counts."""
 
 
 class _TooManyError(Exception):
@@ -139,8 +166,29 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's 
         if self._total > MOST_LAUNCHES:
             raise _TooManyError
         reads = tuple(_form(item) for item in _tensors(_read_arguments(func, args, kwargs)))
-        launch = Launch(operation=str(func), reads=reads, writes=tuple(_form(item) for item in _tensors([result])), axes=_axes(func, args, kwargs))
+        writes = tuple(_form(item) for item in _tensors([result]))
+        flops = _flops(func.overloadpacket, args, kwargs, result)
+        launch = Launch(operation=str(func), reads=reads, writes=writes, axes=_axes(func, args, kwargs), flops=flops)
         self._launches[launch] += 1
+
+
+def _flops(packet: Any, args: Any, kwargs: Any, result: Any) -> float | None:
+    """Operations of a product whose shapes do not tell them; None for all others. Raises _UncountedError for a product that there is no formula of."""
+    name = str(packet)
+    if name in _UNCOUNTED:
+        raise _UncountedError(name)
+    if name in _TOLD_BY_SHAPES and not (name == "aten.convolution" and _is_transposed(args, kwargs)):
+        return None
+    if name == "aten._scaled_dot_product_flash_attention_for_cpu":  # torch counts those of other devices only
+        return float(sdpa_flop_count(*(item.shape for item in args[:3])))  # type: ignore[no-untyped-call]  # torch's own code
+    if name == "aten.addbmm":  # the products of all batches, added up
+        return float(2 * args[1].numel() * args[2].shape[-1])
+    formula = flop_registry.get(packet)
+    return None if formula is None else float(formula(*args, **kwargs, out_val=result))
+
+
+def _is_transposed(args: Any, kwargs: Any) -> bool:
+    return bool(args[6] if len(args) > 6 else kwargs.get("transposed", False))
 
 
 def _read_arguments(func: Any, args: Any, kwargs: Any) -> Any:

@@ -26,13 +26,16 @@ class Basis:
 
 
 def with_interval(value: HapScore, time: Measurement, t_hw: Anchor, t_baseline: Anchor, bands: Mapping[str, ErrorBand]) -> HapScore:
-    """The HAP of a case with its interval, if the error of its time is known. An error of T_baseline that nobody knows counts as none.
+    """The HAP of a case with its interval, if the error of its time is known.
+
+    A T_baseline that nobody gave an interval (a published one) counts as exact. Not so a simulated one: its error is there and nobody knows how large it is,
+    so that the HAP has no interval either.
 
     `bands` are those of the chip: they say how far the errors of two simulated times are apart at most.
     """
-    if time.bounds is None:
+    if time.bounds is None or (t_baseline.provenance is Provenance.SIMULATED and t_baseline.interval is None):
         return value
-    apart = bands.get(PAIR) if time.provenance is t_baseline.provenance is Provenance.SIMULATED and t_baseline.interval else None
+    apart = bands.get(PAIR) if time.provenance is t_baseline.provenance is Provenance.SIMULATED else None
     candidate, base = TrueTime(value_us=time.value, interval=time.bounds), TrueTime(value_us=t_baseline.value_us, interval=t_baseline.interval)
     return value.model_copy(update={"interval": hap_interval(candidate, t_hw.value_us, base, apart)})
 

@@ -2,7 +2,8 @@
 
 Problem: launches may stand in headers too, includes are relative, and operators of one submission have to build independently.
 Approach: every C++ file of the submission but the units of other operators is copied, rewritten, to the same relative path under a folder of the build;
-a file that was not copied can't be included, so that the copied files are all that the objects depend on.
+a file that was not copied can't be included, so that the copied files are all that the objects depend on. What any operator leaves out is copied for none:
+admission does not look into such files.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ class SourceTree:
 
 def copy_sources(submission: Submission, sources: OperatorSources, root: Path) -> SourceTree:
     """Write the copy for `sources` under `root`."""
-    chosen = tuple(item for item in submission.files if _belongs(item.path, sources))
+    known = (sources, *submission.operators)
+    chosen = tuple(item for item in submission.files if not any(one.leaves_out(item.path) for one in known) and _belongs(item.path, sources))
     for item in chosen:
         _copy(Path(submission.root) / item.path, root / item.path, item.path)
     return _with_launchers(SourceTree(root, chosen))
@@ -141,8 +143,6 @@ def _written(root: Path, path: str, text: str) -> SubmissionFile:
 
 
 def _belongs(path: str, sources: OperatorSources) -> bool:
-    if sources.leaves_out(path):
-        return False
     if path.endswith(_HEADERS):
         return True
     return path.endswith(_UNITS) and not _is_foreign(PurePosixPath(path), _operator_folder(sources))
