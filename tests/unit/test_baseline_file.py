@@ -182,9 +182,24 @@ def test_a_comparison_tells_what_moved_and_what_can_not_be_compared() -> None:
         ((10.0, 11.0, 12.0), (12.0, 13.0, 14.0), Change.SAME),  # the whole ranges of three samples meet at 12
         ((10.0, 11.0, 12.0), (12.1, 13.0, 14.0), Change.SLOWER),
         ((12.1, 13.0, 14.0), (10.0, 11.0, 12.0), Change.FASTER),
-        ((10.0,), (10.001,), Change.SLOWER),  # single samples have no spread that could excuse a difference
+        ((10.0,), (10.001,), Change.SPREAD_UNKNOWN),
+        ((10.0,), (20.0, 20.1, 20.2), Change.SPREAD_UNKNOWN),
+        ((10.0,), (10.0,), Change.SAME),
     ],
 )
 def test_device_times_differ_when_the_intervals_of_their_medians_do_not_meet(before: tuple[float, ...], after: tuple[float, ...], change: Change) -> None:
     (item,) = diff_baselines(made(timed("1", *before)), made(timed("1", *after))).cases
     assert item.change is change
+
+
+def test_times_of_different_origins_are_not_compared() -> None:
+    before = made(timed("1", 10.0), timed("2", 8.0, provenance=Provenance.SIMULATED), timed("3", 4.0, provenance=Provenance.SIMULATED))
+    after = made(
+        timed("1", 50.0, provenance=Provenance.SIMULATED), timed("2", 8.0, provenance=Provenance.MODELLED), timed("3", 5.0, provenance=Provenance.SIMULATED)
+    )
+    found = diff_baselines(before, after)
+    assert [item.change for item in found.cases] == [Change.OTHER_ORIGIN, Change.OTHER_ORIGIN, Change.SLOWER]
+    assert [item.ratio for item in found.cases] == [None, None, 1.25]
+    assert found.median_ratio == 1.25, "of 5 and 1 and 1.25 only the last is of one origin"
+    other = diff_baselines(made(before.cases[0]), made(after.cases[0]))
+    assert other.median_ratio is None

@@ -15,7 +15,7 @@ from piton.core.score import ScoreProfile
 from piton.report.fair_merge import method_record
 from piton.report.fair_record import fair_record, fair_summary
 from piton.report.metrics_view import ViewOptions, view_metrics
-from piton.report.samples import MethodSamples, Run, Sample
+from piton.report.samples import MethodSamples, Run, Sample, TaskFacts
 
 POLICY = Integrity(version="7", digest="abcdef0123456789")
 SAID = Reporting(llm_calls=5, tokens=1200, wall_clock_s=30.0, samples=4, selection=SelectionScheme.BEST)
@@ -171,3 +171,27 @@ def test_metrics_know_their_samples_and_their_selection() -> None:
     found = {row.item: row for row in view.fair}
     assert (found[FairItem.SAMPLES].value, found[FairItem.SELECTION].value) == ("2 of every task", "best of up to 2 turns")
     assert "pass@1" in found[FairItem.METRICS].value
+
+
+def test_the_budget_of_a_run_that_serves_several_samples_counts_once() -> None:
+    one, two = (report(reporting=Reporting(llm_calls=calls)) for calls in (2, 3))
+    listed = (Sample((Run("runs/1", one),), "exp"), Sample((Run("runs/1/report.json", one),), "softmax"), Sample((Run("runs/./1", one), Run("runs/2", two))))
+    (view,) = view_metrics([MethodSamples("m", listed)], ViewOptions()).methods
+    found = {row.item: row for row in view.fair}
+    assert view.runs == 2
+    assert found[FairItem.BUDGET].value == "5 LLM calls; tokens, wall-clock not stated (sum over 2 runs)"
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ((("exp",), ("exp",)), "2 of every tried task; 2 tasks not tried"),
+        ((("exp", "softmax"), ("exp",)), "1 to 2, by tried task; 1 task not tried"),
+    ],
+)
+def test_tasks_that_nobody_tried_are_not_said_to_have_samples(given: tuple[tuple[str, ...], ...], text: str) -> None:
+    runs = [run("s", dict.fromkeys(names, (1.0, 1.0)), integrity=POLICY) for names in given]
+    method = MethodSamples("m", tuple(Sample((Run(str(number), item),)) for number, item in enumerate(runs)))
+    expected = {name: TaskFacts(1) for name in ("exp", "softmax", "gelu")}
+    (view,) = view_metrics([method], ViewOptions(expected=expected)).methods
+    assert {row.item: row.value for row in view.fair}[FairItem.SAMPLES] == text

@@ -12,6 +12,7 @@ from piton.report.groups import NO_CATEGORY, NOT_SUBMITTED, by_category, by_leve
 from piton.report.hap_plot import hap_figure
 from piton.report.html import html_text
 from piton.report.limits import UNKNOWN, limit_charts, limited_cases, roof_label
+from piton.report.markdown import markdown_text
 from piton.report.plot import MOST_TAILS, Figure, y_of
 from piton.report.roofline import roofline_figures
 from piton.report.series import Located, series_of
@@ -41,6 +42,18 @@ def test_levels_sum_scores_and_average_what_was_timed() -> None:
     assert second.median_ratio == pytest.approx((2.0 + 1.0) / 2)
     # T_baseline / T_cand: 20 / 10 and 20 / 20; their geometric mean is the root of 2
     assert first.speedup == pytest.approx(2**0.5)
+
+
+def test_the_speed_up_of_a_group_says_where_both_times_come_from() -> None:
+    quoted = passed_case(case_id="2", time_us=20.0)
+    assert quoted.t_baseline
+    quoted = quoted.model_copy(update={"t_baseline": quoted.t_baseline.model_copy(update={"provenance": Provenance.QUOTED})})
+    found = small_report((operator_of("exp", passed_case(), quoted),))
+    told = "T_baseline simulated and quoted, T_cand simulated"
+    assert by_level(found)[0].speedup_origin == told
+    assert f"| 1.41, {told} |".replace("_", "\\_") in markdown_text(found)
+    assert f"1.41×<small>{told}</small>" in html_text(found)
+    assert by_level(small_report((operator_of("exp", failed_case(outcome(Cause.DEADLOCK))),)))[0].speedup_origin == ""
 
 
 def test_categories_are_those_of_the_suite_and_what_lacks_one_comes_last() -> None:

@@ -123,7 +123,7 @@ def test_every_rendering_shows_the_interval_and_what_it_is_made_of() -> None:
     text = " ".join(terminal_text(report).split())
     # 2 (50 + 50 * 2 / 3) = 166.67 and 2 (50 + 50 * 5 / 6) = 183.33
     assert "total 175.0 [166.7 .. 183.3] (level 1: 175.0 [166.7 .. 183.3])" in text
-    assert "simulated, model error -20 % .. +25 % of docs/fidelity.md (90 %); T_baseline of 2 cases counts as exact" in text
+    assert "simulated, model error -20 % .. +25 % of docs/fidelity.md, intervals at 90 %; T_baseline of 2 cases counts as exact" in text
     assert "[0.67 .. 0.83]" in text
     page = markdown_text(report)
     assert [text in page for text in ("175.0 [166.7 .. 183.3]", "[83.3 .. 91.7]")] == [True, True]

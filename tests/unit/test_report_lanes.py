@@ -124,7 +124,13 @@ def test_a_broken_file_costs_its_own_picture_only(tmp_path: Path, text: str) -> 
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [('"begin_cycle":500', '"begin_cycle":-500'), ('"cycles":2000', '"cycles":"many"'), ('"cat":"block"', '"cat":"blocks"'), ('"pid":2,', '"pid":2,,')],
+    [
+        ('"begin_cycle":500', '"begin_cycle":-500'),
+        ('"cycles":2000', '"cycles":"many"'),
+        ('"args":{', '"args":[],"arg":{'),
+        ('"cat":"block"', '"cat":"blocks"'),
+        ('"pid":2,', '"pid":2,,'),
+    ],
 )
 def test_events_that_make_no_sense_are_one_clear_error(tmp_path: Path, before: str, after: str) -> None:
     path = write(tmp_path, launch(FIRST, SECOND))
@@ -153,6 +159,24 @@ def test_a_page_has_room_for_so_many_timelines_and_says_what_is_left(tmp_path: P
     monkeypatch.setattr(lanes, "MOST_CHARTS", 9)
     monkeypatch.setattr(lanes, "MOST_CHARACTERS", 100)
     assert len(read_timelines(tmp_path, REPORT).charts) == 1
+
+
+def test_files_that_can_not_be_read_do_not_hide_how_many_more_are_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, case_id in enumerate("123456"):
+        write(tmp_path, launch(FIRST, cycles=9000 - number), case_id)
+    for case_id in "12":
+        (tmp_path / f"exp-{case_id}-2.json").write_text("{}")
+    second = tmp_path / "exp-2-1.json"
+    second.write_text(second.read_text().replace('"begin_cycle":0', '"begin_cycle":-1'))
+    monkeypatch.setattr(lanes, "MOST_CHARTS", 3)
+    found = read_timelines(tmp_path, small_report((operator_of("exp", *(passed_case("exp", case_id) for case_id in "123456")),)))
+    assert [chart.case_id for chart in found.charts] == ["1", "3"], "of the three longest one can't be read"
+    assert found.notes == (
+        "not drawn: exp-1-2.json can't be read",
+        "not drawn: exp-2-2.json can't be read",
+        "not drawn: exp-2-1.json can't be read",
+        "3 more timelines are not drawn here; their files are in the run's folder",
+    )
 
 
 def test_the_name_of_a_kernel_stays_text(tmp_path: Path) -> None:

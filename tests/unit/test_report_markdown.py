@@ -82,6 +82,32 @@ def test_escaped_text_reads_as_it_was() -> None:
     assert escaped == r"a\_b \*c\* \[d\] \<e\> \|f\| \#" + "\u200b" + r"g \`h\` \~i\~ \\j \& k@" + "\u200bl"
 
 
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        (":white_check_mark:", ":\u200bwhite\\_check\\_mark:"),
+        (":+1::100:", ":\u200b+1::\u200b100:"),
+        ("a.cpp:3: no", "a.cpp:\u200b3: no"),
+        ("case 3: a; case 4: b", "case 3: a; case 4: b"),
+        ("costs $x$ or $$y$$", "costs \\$\u200bx\\$\u200b or \\$\u200b\\$\u200by\\$\u200b\\$\u200b"),
+        ("GH-12, gh-7 and HIGH-12 or GH-a", "GH\u200b-12, gh\u200b-7 and HIGH-12 or GH-a"),
+    ],
+)
+def test_no_text_becomes_an_emoji_a_formula_or_a_reference(text: str, escaped: str) -> None:
+    assert escape_markdown(text) == escaped
+    assert next(iter(folded(text, []))) == f"<details><summary>{escaped.replace(chr(92), '')}</summary>"
+
+
+def test_nothing_of_the_head_or_the_end_of_a_report_becomes_markup() -> None:
+    report = small_report((operator_of("exp", passed_case()),)).model_copy(
+        update={"target": "<b>a</b>", "precision_profile": "[x](y)", "result_digest": "1`<i>`\n# no", "seed": 1}
+    )
+    text = markdown_text(report)
+    assert " on \\<b\\>a\\</b\\>" in text.splitlines()[0]
+    assert r"precision profile \[x\](y), seed 1" in text
+    assert text.endswith("\nResult digest `1'<i>' #\u200b no`.\n")
+
+
 def test_tables_and_folds_have_their_form() -> None:
     assert table_lines(("a", "b|c"), [("1", "2")]) == ["| a | b\\|c |", "|---|---|", "| 1 | 2 |"]
     assert list(folded("a <b> & c", ["x"])) == ["<details><summary>a &lt;b&gt; &amp; c</summary>", "", "x", "", "</details>", ""]

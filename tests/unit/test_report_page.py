@@ -143,6 +143,26 @@ def test_a_report_without_figures_of_the_chip_says_why_there_is_no_roofline() ->
     assert "before the peaks of the chip were kept" in page
 
 
+def test_the_page_lists_every_peak_that_t_hw_is_computed_from() -> None:
+    report = small_report((operator_of("exp", passed_case()),))
+    assert report.chip
+    peaks = report.chip.peaks
+    page = html_text(report)
+    for name in ("hbm_read", "hbm_write", "l2_write", "l2_read", "l0a", "l0b"):
+        assert f"<td>{name}_bytes_per_s</td>" in page, name
+    for name in ("fixp_elements_per_s", "l2_bytes", "floor_us"):
+        assert f"<td>{name}</td>" in page, name
+    assert peaks.cube_path
+    assert all(figure.source.replace("'", "&#39;") in page for _, figure in peaks.cube_path)
+    bare = report.model_copy(update={"chip": report.chip.model_copy(update={"peaks": peaks.model_copy(update={"cube_path": None})})})
+    assert "fixp_elements_per_s" not in html_text(bare), "a block that knows nothing of these ways"
+
+
+def test_the_note_of_a_roofline_names_all_that_may_keep_t_hw_below_the_roofs() -> None:
+    page = html_text(small_report((operator_of("exp", passed_case()),)))
+    assert "below the roofs where something else decides: the floor, another unit, reads that hit L2, or padding to whole fractals." in page
+
+
 @pytest.mark.parametrize("origin", list(Provenance))
 def test_a_time_is_never_shown_without_its_origin(origin: Provenance) -> None:
     case = passed_case()

@@ -356,7 +356,7 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
         ("AscendC::SetPadValue(shiift);", Cause.COMPILE_ERROR, "shiift", ""),
         ("AscendC::BilinearInterpolation(x, x);", Cause.UNSUPPORTED_API, "BilinearInterpolation is not part", "BilinearInterpolation"),
         ("using namespace AscendC; RpSort16<float>(x, 8);", Cause.UNSUPPORTED_API, "RpSort16 is not part", "RpSort16"),
-        ("AscendC::TPipe p; p.InitBufPool(x, 8);", Cause.UNSUPPORTED_API, "InitBufPool is not part", "InitBufPool"),
+        ("AscendC::TPipe p; p.InitSpmBuffer(x, 8);", Cause.UNSUPPORTED_API, "InitSpmBuffer is not part", "InitSpmBuffer"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.UNSUPPORTED_DTYPE, "Exp does not support bfloat16_t", ""),
         ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", Cause.COMPILE_ERROR, "not both together", ""),

@@ -59,6 +59,23 @@ def test_rows_that_see_nothing_are_zeros_and_their_queries_are_not_read() -> Non
     assert moved(work) == ((2 + 2 + 2) * 2 * 16 * 2, 4 * 2 * 16 * 2)
 
 
+def test_rows_that_see_nothing_pass_over_no_path_and_no_lane() -> None:
+    """4 rows and 2 columns: the last 2 rows see 1 and 2 columns, 3 pairs of 2 heads; one head on each of two of 24 cores, the amounts of both times 12."""
+    work = only(mha_silicon(attend(4, 2, is_causal=True), CHIP))
+    assert work.path is not None
+    queries, keys, weights = 2 * 16 * 2, 2 * 16 * 2, 3 * 2  # bytes of a head
+    assert work.path.l2_read_bytes == pytest.approx(12 * 2 * (queries + keys + weights + keys) + 2 * (2 * 3) + 2 * (2 * 2 * 16))
+    assert work.path.mte3_bytes == 2 * (2 * 3)
+    assert work.vector_lanes == {HALF: 2 * 3 + 2 * 2 * 16}  # Exp for a pair, Mul for a result that is no constant
+    assert work.write_bytes == 4 * 2 * 16 * 2  # zeros are written
+
+
+def test_more_rows_that_see_nothing_cost_writes_only() -> None:
+    few, many = (only(mha_silicon(attend(rows, 2, is_causal=True), CHIP)) for rows in (2, 200))
+    assert (many.path, many.vector_lanes, many.read_bytes) == (few.path, few.vector_lanes, few.read_bytes)
+    assert many.write_bytes == 100 * few.write_bytes
+
+
 def test_without_columns_the_result_is_written_and_nothing_else_happens() -> None:
     work = only(mha_silicon(attend(4, 0, is_causal=False), CHIP))
     assert (moved(work), work.cube_flops, work.choice) == ((0, 4 * 2 * 16 * 2), {}, "nothing is seen")

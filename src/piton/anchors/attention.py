@@ -69,6 +69,11 @@ class Attention:
         """Elements of the result."""
         return self.batch * self.rows * self.heads * self.value_width
 
+    @property
+    def results_that_see(self) -> int:
+        """Elements of the result in rows that see any column."""
+        return self.batch * self.rows_that_see * self.heads * self.value_width
+
 
 def published_pairs(sizes: Attention, edition: Edition) -> float:
     """Pairs as the published anchors count them. Edition 910b2: all. Edition 950pr: S^2 / 2 for S = T, and all S T, mask or not, for S other than T."""
@@ -87,15 +92,18 @@ def published(sizes: Attention, read_bytes: int, pairs: float, lanes_per_pair: i
 def works(sizes: Attention, read_bytes: int, chip: Hardware, *, values_are_keys: bool = False) -> tuple[Work, ...]:
     """The physical work: both products under every pair of tiles, softmax on the vector cores between them, one Mul for each result after them.
 
+    Rows that see no column are only written, as zeros: neither cube nor vector lanes work on them. There has to be a row that sees one.
     `read_bytes` are the compulsory ones. `values_are_keys` is said of a latent cache, whose values are in L1 with the keys.
     """
-    count, lines, share = sizes.batch * sizes.groups, sizes.rows * (sizes.heads // sizes.groups), sizes.pairs_per_head / (sizes.rows * sizes.columns)
+    seeing = sizes.rows_that_see
+    count, lines, share = sizes.batch * sizes.groups, seeing * (sizes.heads // sizes.groups), sizes.pairs_per_head / (seeing * sizes.columns)
     keys, values = (float(_TWO_BYTES * sizes.columns * width) for width in (sizes.width, sizes.value_width))
     queries, weights = float(_TWO_BYTES * lines * sizes.width), read_by_cube_bytes(lines * sizes.columns * share, chip)
     scored = Product(lines, sizes.width, sizes.columns, sizes.dtype, queries, keys, count, share)
     weighted = Product(lines, sizes.columns, sizes.value_width, sizes.dtype, weights, 0.0 if values_are_keys else values, count, share)
-    path = handed_to_vector(sizes.pairs + sizes.results, chip) + handed_to_cube(sizes.pairs, chip)
-    lanes = {DType.FLOAT16: float(sizes.pairs + sizes.results)}
+    worked_on = sizes.pairs + sizes.results_that_see
+    path = handed_to_vector(worked_on, chip) + handed_to_cube(sizes.pairs, chip)
+    lanes = {DType.FLOAT16: float(worked_on)}
     rest = Rest(read_bytes, _TWO_BYTES * sizes.results, lanes, path, writes_from_cube=False)
     return (product_work("", [Stage("scores", (scored,)), Stage("values", (weighted,))], rest, chip),)
 

@@ -239,7 +239,7 @@ def compare_baselines(before: str, after: str, *, shows_all: bool, prints_json: 
 
 def _change_row(item: CaseChange) -> tuple[str, ...]:
     times = [NONE if value is None else f"{value:.2f}" for value in (item.before_us, item.after_us)]
-    moved = NONE if item.ratio is None or item.change is Change.REDEFINED else f"{100 * (item.ratio - 1):+.1f} %"
+    moved = NONE if item.ratio is None else f"{100 * (item.ratio - 1):+.1f} %"
     origins = dict.fromkeys(origin.value for origin in (item.before_provenance, item.after_provenance) if origin)
     return tuple(str(safe(text)) for text in (item.operator, item.case, item.change.value, *times, moved, ", then ".join(origins)))
 

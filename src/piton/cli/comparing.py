@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from piton.cli.printing import open_console, print_json
+from piton.cli.printing import open_console, print_json, safe
 from piton.core.errors import UsageError
 from piton.report.compare import compare
 from piton.report.compare_markdown import comparison_markdown
@@ -42,6 +42,8 @@ def show_comparison(runs: Sequence[str], options: CompareOptions) -> int:
     _check(runs, options)
     reports = [score_report(read_report(Path(run))) for run in runs]
     found = compare(reports, run_names(runs), Thresholds(time=options.least_percent / 100))
+    if options.fails_on != "never" and any(pair.is_sums_only for pair in found.pairs):
+        raise UsageError("single cases of these runs can't be told apart: hidden cases without ids", where=", ".join(runs), action="leave out --fail-on")
     if options.html:
         from piton.report.compare_page import comparison_html
 
@@ -77,5 +79,5 @@ def _status(found: Comparison, gate: str) -> int:
     if stopped:
         count = "1 case is" if len(stopped) == 1 else f"{len(stopped)} cases are"
         first = ", ".join(f"{item.name} {item.kind.value}" for _, item in stopped[:3]) + (" ..." if len(stopped) > 3 else "")
-        open_console(is_error=True).print(f"piton: {count} worse: {first}", markup=False, highlight=False, soft_wrap=True)
+        open_console(is_error=True).print(safe(f"piton: {count} worse: {first}"), soft_wrap=True)
     return _FAILED if stopped else _PASSED

@@ -108,17 +108,11 @@ def _refuse_repeated(methods: Sequence[MethodSamples]) -> None:
     seen: set[tuple[str, str, tuple[Path, ...]]] = set()
     for method in methods:
         for sample in method.samples:
-            key = (method.name, sample.task, tuple(_folder(Path(run.name)) for run in sample.turns))
+            key = (method.name, sample.task, tuple(run.folder for run in sample.turns))
             if key in seen:
                 action = "list every run once; patterns may overlap"
                 raise UsageError(f"a sample of {method.name} is there more than once", found=", ".join(run.name for run in sample.turns), action=action)
             seen.add(key)
-
-
-def _folder(run: Path) -> Path:
-    """The run's folder, however it was named."""
-    found = run.resolve()
-    return found.parent if found.name == REPORT else found
 
 
 def _is_set(path: Path) -> bool:

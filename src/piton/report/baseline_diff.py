@@ -20,10 +20,18 @@ class Change(str, Enum):
     """Equal; of device times: the intervals of their medians meet."""
     SLOWER = "slower"
     FASTER = "faster"
+    SPREAD_UNKNOWN = "spread not known"
+    """Device times that differ, one of them of a single sample: may be noise."""
+    OTHER_ORIGIN = "other origin"
+    """Such as simulated, then device: the times do not compare."""
     REDEFINED = "redefined"
     """The case or its operator is another one: the times do not compare."""
     ADDED = "added"
     REMOVED = "removed"
+
+
+NO_RATIO = frozenset({Change.REDEFINED, Change.OTHER_ORIGIN})
+"""Cases with two times that do not compare."""
 
 
 class CaseChange(Frozen):
@@ -39,8 +47,10 @@ class CaseChange(Frozen):
 
     @property
     def ratio(self) -> float | None:
-        """After / before."""
-        return self.after_us / self.before_us if self.after_us is not None and self.before_us is not None else None
+        """After / before; None where the times do not compare."""
+        if self.after_us is None or self.before_us is None or self.change in NO_RATIO:
+            return None
+        return self.after_us / self.before_us
 
 
 class BaselineDiff(Frozen):
@@ -52,7 +62,7 @@ class BaselineDiff(Frozen):
     differences: tuple[str, ...]
     """What beside the times is not the same, one sentence each."""
     median_ratio: float | None
-    """Of the cases that both have."""
+    """Of the cases that both have, with times of one origin."""
 
     def count(self, change: Change) -> int:
         """How many cases changed in this way."""
@@ -67,7 +77,7 @@ def diff_baselines(before: BaselineSet, after: BaselineSet) -> BaselineDiff:
     old = {(item.operator, item.case): item for item in before.cases}
     new = {(item.operator, item.case): item for item in after.cases}
     cases = tuple(_case(key, old.get(key), new.get(key)) for key in dict.fromkeys([*new, *old]))
-    ratios = [item.ratio for item in cases if item.ratio is not None and item.change is not Change.REDEFINED]
+    ratios = [item.ratio for item in cases if item.ratio is not None]
     return BaselineDiff(
         before=before.title,
         after=after.title,
@@ -94,17 +104,21 @@ def _change(old: BaselineTime | None, new: BaselineTime | None) -> Change:
         return Change.ADDED if old is None else Change.REMOVED
     if old.identity != new.identity:
         return Change.REDEFINED
+    if old.time.provenance is not new.time.provenance:
+        return Change.OTHER_ORIGIN
     if _are_equal(old.time, new.time):
         return Change.SAME
+    if old.time.provenance is Provenance.DEVICE and (old.time.bounds is None or new.time.bounds is None):
+        return Change.SPREAD_UNKNOWN
     return Change.SLOWER if new.time.value > old.time.value else Change.FASTER
 
 
 def _are_equal(old: Measurement, new: Measurement) -> bool:
-    """True when nothing shows that the times differ."""
-    if Provenance.DEVICE not in (old.provenance, new.provenance):
+    """True when nothing shows that two times of one origin differ."""
+    first, other = old.bounds, new.bounds
+    if old.provenance is not Provenance.DEVICE or first is None or other is None:
         return abs(new.value - old.value) <= SAME * old.value
-    ends = [(found.low, found.high) if found else (time.value, time.value) for time, found in ((old, old.bounds), (new, new.bounds))]
-    return ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+    return first.low <= other.high and other.low <= first.high
 
 
 def _differences(before: BaselineSet, after: BaselineSet) -> list[str]:

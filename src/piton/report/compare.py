@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from piton.core.estimators import interval_of_mean
-from piton.core.report import CaseResult, OperatorResult, Report
+from piton.core.measurement import Provenance
+from piton.core.report import CaseResult, HiddenSet, OperatorResult, Report
 from piton.report import rows
 from piton.report.comparison import Comparison, Difference, Pair, Run, SpeedUp, Sum
 from piton.report.groups import Group, by_category, by_level
@@ -27,8 +28,11 @@ _WORLD = (
     "trials",
     "auto_sync",
     "baselines",
+    "hidden",
 )
 """Fields that have to agree for a difference to be the submission's."""
+_DIGEST = 16
+"""Digits of a digest that are shown."""
 _SEED = 0
 """Of the resamples behind the interval of a speed-up."""
 
@@ -58,7 +62,8 @@ def _run(report: Report, name: str) -> Run:
 
 
 def _pair(first: Report, other: Report, names: tuple[str, str], least: Thresholds) -> Pair:
-    every = _moves(first, other, least)
+    is_sums_only = _lacks_ids(first, other)
+    every = [] if is_sums_only else _moves(first, other, least)
     counted = Counter(item.kind for item in every)
     by_operator = _by_operator(every)
     return Pair(
@@ -71,7 +76,19 @@ def _pair(first: Report, other: Report, names: tuple[str, str], least: Threshold
         levels=tuple(_group_sums(by_level(first), by_level(other), by_operator)),
         categories=tuple(_group_sums(by_category(first), by_category(other), by_operator)),
         operators=tuple(_operator_sums(first, other, by_operator)),
+        is_sums_only=is_sums_only,
     )
+
+
+def _lacks_ids(first: Report, other: Report) -> bool:
+    """True when cases of equal ids need not be the same ones: hidden ones numbered by rank, and withheld ones of two hidden sets."""
+    sets = [report.hidden for report in (first, other)]
+    if any(found is not None and found.detail == "counts" for found in sets):
+        return True
+    if any(found is None or found.detail == "all" for found in sets):
+        return False
+    drawn = [(report.hidden.key_id, report.hidden.count, report.suite_digest) for report in (first, other) if report.hidden]
+    return drawn[0] != drawn[1]
 
 
 def _moves(first: Report, other: Report, least: Thresholds) -> list[Move]:
@@ -100,6 +117,12 @@ def _geometric_mean(moves: Sequence[Move]) -> float | None:
     return statistics.geometric_mean(found) if found else None
 
 
+def _origins(moves: Sequence[Move]) -> tuple[Provenance, ...]:
+    """Where the times behind the speed-ups come from, in the order of `Provenance`."""
+    found = {item.before.time_provenance for item in _timed(moves) if item.before}
+    return tuple(origin for origin in Provenance if origin in found)
+
+
 def _speedup(moves: Sequence[Move]) -> SpeedUp | None:
     timed = _timed(moves)
     value = _geometric_mean(timed)
@@ -107,7 +130,8 @@ def _speedup(moves: Sequence[Move]) -> SpeedUp | None:
         return None
     logs = [math.log(item.speedup) for item in timed if item.speedup]
     spread = interval_of_mean(logs, [item.operator for item in timed], _SEED)
-    return SpeedUp(value=value, low=math.exp(spread.low) if spread else None, high=math.exp(spread.high) if spread else None, cases=len(timed))
+    low, high = (math.exp(spread.low), math.exp(spread.high)) if spread else (None, None)
+    return SpeedUp(value=value, low=low, high=high, cases=len(timed), provenances=_origins(timed))
 
 
 def _total(first: Report, other: Report, moves: Sequence[Move]) -> Sum:
@@ -119,6 +143,7 @@ def _total(first: Report, other: Report, moves: Sequence[Move]) -> Sum:
         passed_before=_passed(first.operators),
         passed_after=_passed(other.operators),
         speedup=_geometric_mean(moves),
+        speedup_provenances=_origins(moves),
     )
 
 
@@ -135,6 +160,7 @@ def _group_sums(before: Sequence[Group], after: Sequence[Group], moves: dict[str
 def _group_sum(name: str, before: Group | None, after: Group | None, moves: dict[str, list[Move]]) -> Sum:
     known = [group for group in (before, after) if group is not None]
     operators = dict.fromkeys(item.operator for group in known for item in group.operators)
+    counted = [item for operator in operators for item in moves.get(operator, ())]
     return Sum(
         name=name,
         before=before.score if before else None,
@@ -142,7 +168,8 @@ def _group_sum(name: str, before: Group | None, after: Group | None, moves: dict
         most=max(group.most for group in known),
         passed_before=before.passed if before else 0,
         passed_after=after.passed if after else 0,
-        speedup=_geometric_mean([item for operator in operators for item in moves.get(operator, ())]),
+        speedup=_geometric_mean(counted),
+        speedup_provenances=_origins(counted),
     )
 
 
@@ -158,6 +185,7 @@ def _operator_sums(first: Report, other: Report, moves: dict[str, list[Move]]) -
             passed_before=_passed([before[name]]) if name in before else 0,
             passed_after=_passed([after[name]]) if name in after else 0,
             speedup=_geometric_mean(moves.get(name, ())),
+            speedup_provenances=_origins(moves.get(name, ())),
         )
         for name in dict.fromkeys((*before, *after))
     ]
@@ -171,10 +199,10 @@ def _absent(name: str, report: Report) -> float | None:
 def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[Difference]:
     first = reports[0]
     found = [
-        Difference(run=name, field=field, first=_short(getattr(first, field)), other=_short(getattr(report, field)))
+        Difference(run=name, field=field, first=told[0], other=told[1])
         for report, name in zip(reports[1:], names[1:], strict=True)
         for field in _WORLD
-        if getattr(report, field) != getattr(first, field)
+        if (told := _told(field, getattr(first, field), getattr(report, field)))
     ]
     versions = [
         Difference(run=name, field="piton", first=first.environment.piton, other=report.environment.piton)
@@ -184,7 +212,22 @@ def _differences(reports: Sequence[Report], names: Sequence[str]) -> list[Differ
     return found + versions
 
 
-def _short(value: object) -> str:
-    if isinstance(value, tuple):
-        return "; ".join(map(str, value))[:80] or "none"
-    return str(getattr(value, "value", value))[:16]
+def _told(field: str, first: object, other: object) -> tuple[str, str] | None:
+    """Both values in words, of lists what only one of the two has; None when they are equal."""
+    if first == other:
+        return None
+    if isinstance(first, tuple) and isinstance(other, tuple):
+        only = [item for item in first if item not in other], [item for item in other if item not in first]
+        first, other = only if any(only) else (list(first), list(other))  # the same entries in another order are told whole
+    return _words(field, first), _words(field, other)
+
+
+def _words(field: str, value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or "none"
+    if isinstance(value, HiddenSet):
+        return f"{value.count} per operator by key {value.key_id}, told as {value.detail}"
+    if value is None:
+        return "none"
+    text = str(getattr(value, "value", value))
+    return text[:_DIGEST] if field.endswith("_digest") else text

@@ -38,7 +38,7 @@ def comparison_markdown(found: Comparison) -> str:
 
 
 def _pair(pair: Pair) -> Iterator[str]:
-    mark = "❌" if any(item.kind in BROKEN_KINDS for item in pair.moves) else "⚠️" if pair.regressions else "✅"
+    mark = "❌" if any(item.kind in BROKEN_KINDS for item in pair.moves) else "⚠️" if pair.is_doubtful else "✅"
     yield f"{mark} **{safe(headline(pair))}**"
     yield ""
     for section in sections(pair):

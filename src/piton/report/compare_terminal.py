@@ -52,7 +52,7 @@ def _pair(pair: Pair) -> Iterator[RenderableType]:
         yield _listing(move_table(section.title, section.moves[:MOST_MOVES]))
         left = len(section.moves) - MOST_MOVES
         yield from [Text(f"and {left} more (--json has all)\n", style="yellow")] if left > 0 else []
-    yield from (Text(text, style="dim") for text in certainty_notes(pair.moves)) if pair.moves else [Text("no case moved")]
+    yield from (Text(text, style="dim") for text in certainty_notes(pair.moves)) if pair.moves else [] if pair.is_sums_only else [Text("no case moved")]
     is_worse = any(item.kind in BROKEN_KINDS for item in pair.moves)
     yield Text(visible(headline(pair)), style="bold red" if is_worse else "bold")
     yield from [Text(rest, style="dim")] if (rest := unchanged_text(pair)) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from piton.core.measurement import Provenance
 from piton.report.comparison import Comparison, Pair, SpeedUp, Sum
 from piton.report.moves import CERTAINTY_TEXTS, VERDICT_KINDS, Certainty, Move, MoveKind, Side, kind_text
 from piton.report.rows import NONE, score_text
@@ -23,16 +24,20 @@ class Table:
 
 
 def speedup_text(found: SpeedUp | None) -> str:
-    """`1.12 x [1.08 .. 1.16]`, with what it is over."""
+    """`1.12 [1.08 .. 1.16]`, with what it is over and where the times come from."""
     if found is None:
-        return "no case has times in both"
+        return "no case has times of one origin in both"
     ends = f" [{found.low:.3f} .. {found.high:.3f}, 95 % over cases]" if found.low is not None and found.high is not None else ""
-    return f"geometric-mean speed-up {found.value:.3f}{ends} over {found.cases} case{'s' if found.cases != 1 else ''}"
+    return f"geometric-mean speed-up {found.value:.3f}{ends} over {found.cases} case{'s' if found.cases != 1 else ''}, {origins_text(found.provenances)}"
 
 
 def headline(pair: Pair) -> str:
     """The pair in a sentence."""
-    return f"{pair.after} against {pair.before}: {pair.headline}; {speedup_text(pair.speedup)}"
+    told = f"{pair.after} against {pair.before}: {pair.headline}"
+    if not pair.is_sums_only:
+        return f"{told}; {speedup_text(pair.speedup)}"
+    total = pair.total
+    return f"{told}: score {score_text(total.before)}, then {score_text(total.after)}; {total.passed_before} passed, then {total.passed_after}"
 
 
 def score_table(found: Comparison) -> Table:
@@ -57,7 +62,8 @@ def sum_table(title: str, sums: Sequence[Sum]) -> Table:
 def sum_line(item: Sum) -> tuple[str, ...]:
     """Cells of one sum."""
     change = NONE if item.change is None else f"{item.change:+.1f}"
-    return (item.name, score_text(item.before), score_text(item.after), change, str(item.passed_before), str(item.passed_after), factor_text(item.speedup))
+    speedup = factor_text(item.speedup, item.speedup_provenances)
+    return (item.name, score_text(item.before), score_text(item.after), change, str(item.passed_before), str(item.passed_after), speedup)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def move_line(item: Move) -> tuple[str, ...]:
         kind_text(item.kind.value),
         verdict_text(item),
         *(_time(side) for side in sides),
-        factor_text(item.speedup),
+        factor_text(item.speedup, move_origins(item)),
         *(NONE if side is None or side.hap is None else f"{side.hap:.3f}" for side in sides),
         item.certainty.value or NONE,
     )
@@ -104,9 +110,20 @@ def verdict_text(item: Move) -> str:
     return " → ".join(found)
 
 
-def factor_text(value: float | None) -> str:
-    """`1.25`, or a dash."""
-    return NONE if value is None else f"{value:.3f}"
+def factor_text(value: float | None, origins: Sequence[Provenance]) -> str:
+    """`1.250 simulated`, or a dash."""
+    return NONE if value is None else f"{value:.3f} {origins_text(origins)}"
+
+
+def move_origins(item: Move) -> tuple[Provenance, ...]:
+    """Where the times behind the speed-up of a case come from; empty without one."""
+    known = item.before.time_provenance if item.before and item.speedup is not None else None
+    return (known,) if known else ()
+
+
+def origins_text(origins: Sequence[Provenance]) -> str:
+    """`device and simulated`."""
+    return " and ".join(origin.value for origin in origins)
 
 
 def certainty_notes(moves: Sequence[Move]) -> Iterator[str]:

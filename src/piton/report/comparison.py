@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from piton.core.measurement import Provenance
 from piton.core.operator import Frozen
-from piton.report.moves import Move, kind_text
+from piton.report.moves import DOUBTFUL_KINDS, Move, kind_text
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -64,11 +65,19 @@ class Sum(Frozen):
     """Cases that passed in the other."""
     speedup: float | None = None
     """Geometric mean of T_cand before / after over the cases that passed in both, with times of one origin."""
+    speedup_provenances: tuple[Provenance, ...] = ()
+    """Where these times come from; more than one where some cases have device times in both and others simulated ones."""
 
     @property
     def change(self) -> float | None:
         """Points won."""
         return None if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def is_worse(self) -> bool:
+        """True when the score is lower or gone, or fewer cases passed."""
+        is_gone = self.before is not None and self.after is None
+        return is_gone or (self.change or 0.0) < 0 or self.passed_after < self.passed_before
 
     @property
     def has_changed(self) -> bool:
@@ -88,6 +97,8 @@ class SpeedUp(Frozen):
     """95 % interval over cases, resampled inside operators: how far it depends on which cases there are. None for fewer than two cases or equal ones."""
     cases: int
     """Cases that it is the mean over."""
+    provenances: tuple[Provenance, ...]
+    """Where their times come from; a case counts only with one origin in both runs."""
 
 
 class Pair(Frozen):
@@ -111,6 +122,8 @@ class Pair(Frozen):
     """By category."""
     operators: tuple[Sum, ...]
     """Every operator that one of the two has."""
+    is_sums_only: bool = False
+    """True when hidden cases of the two can't be matched: `counts` and `moves` are empty then."""
 
     @property
     def regressions(self) -> tuple[Move, ...]:
@@ -118,8 +131,16 @@ class Pair(Frozen):
         return tuple(item for item in self.moves if item.is_regression)
 
     @property
+    def is_doubtful(self) -> bool:
+        """True when this run is not shown to be as good as the first one, whether or not a gate stops it."""
+        has_worse_sum = self.is_sums_only and any(item.is_worse for item in self.operators)
+        return has_worse_sum or bool(self.regressions) or any(item.kind in DOUBTFUL_KINDS for item in self.moves)
+
+    @property
     def headline(self) -> str:
         """`2 broke, 5 faster, 13 unchanged`."""
+        if self.is_sums_only:
+            return "hidden cases can't be told apart, so only sums are compared"
         return ", ".join(f"{count} {kind_text(kind)}" for kind, count in self.counts.items() if count) or "no cases"
 
 

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from piton.core.measurement import Anchor, Measurement, Provenance
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.verdict import Verdict
 from piton.report import rows
@@ -64,8 +65,19 @@ class Group:
     @property
     def speedup(self) -> float | None:
         """Geometric mean of T_baseline / T_cand over the cases that passed with both; None when there are none."""
-        found = [case.t_baseline.value_us / case.time.value for case in self.cases if case.t_baseline and case.time and case.time.value]
+        found = [baseline.value_us / time.value for baseline, time in self._both_times]
         return statistics.geometric_mean(found) if found else None
+
+    @property
+    def speedup_origin(self) -> str:
+        """Where the times behind `speedup` come from: `T_baseline simulated and quoted, T_cand simulated`; empty without one."""
+        known = self._both_times
+        named = (("T_baseline", {baseline.provenance for baseline, _ in known}), ("T_cand", {time.provenance for _, time in known}))
+        return ", ".join(f"{name} {' and '.join(origin.value for origin in Provenance if origin in found)}" for name, found in named) if known else ""
+
+    @property
+    def _both_times(self) -> list[tuple[Anchor, Measurement]]:
+        return [(case.t_baseline, case.time) for case in self.cases if case.t_baseline and case.time and case.time.value]
 
 
 def by_level(report: Report) -> list[Group]:

@@ -26,7 +26,6 @@ MOST_CHARTS = 60
 """Cases whose timeline is drawn; of more, those with the longest launches."""
 MOST_CHARACTERS = 1_200_000
 """Of all charts of one page together."""
-NOT_DRAWN = "not drawn"
 _TICKS = 4
 Source = TypeVar("Source", Path, TraceHead)
 Found = TypeVar("Found")
@@ -97,10 +96,11 @@ def read_timelines(folder: Path, report: Report) -> Timelines:
     wanted = {(item.operator, case.case.id): number for number, (item, case) in enumerate((item, case) for item in report.operators for case in item.cases)}
     heads = [head for head in _longest(_heads(sorted(folder.glob("*.json")), notes)) if (head.operator, head.case_id) in wanted]
     chosen = sorted(sorted(heads, key=lambda head: -head.cycles)[:MOST_CHARTS], key=lambda head: wanted[head.operator, head.case_id])
-    charts = tuple(_within_room(_charts(chosen, notes)))
-    missing = len(heads) - len(charts) - sum(note.startswith(NOT_DRAWN) for note in notes)
-    rest = [f"{missing} more timelines are not drawn here; their files are in the run's folder"] if missing > 0 else []
-    return Timelines(charts, (*notes, *rest))
+    broken: list[str] = []
+    charts = tuple(_within_room(_charts(chosen, broken)))
+    missing = len(heads) - len(charts) - len(broken)
+    rest = [f"{missing} more timelines are not drawn here; their files are in the run's folder"] if missing else []
+    return Timelines(charts, (*notes, *broken, *rest))
 
 
 def lane_chart(trace: Trace) -> LaneChart:
@@ -141,7 +141,7 @@ def _or_note(read: Callable[[Source], Found], source: Source, notes: list[str]) 
         return read(source)
     except FormatError:
         path = source.path if isinstance(source, TraceHead) else source
-        notes.append(f"{NOT_DRAWN}: {path.name} can't be read")
+        notes.append(f"not drawn: {path.name} can't be read")
         return None
 
 

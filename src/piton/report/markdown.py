@@ -13,7 +13,7 @@ from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fair_text import fair_markdown
 from piton.report.groups import Group, by_category, by_level
 from piton.report.limits import limit_charts, limited_cases
-from piton.report.markup import MOST_BYTES, fitting, folded, table_lines
+from piton.report.markup import MOST_BYTES, coded, fitting, folded, table_lines
 from piton.report.markup import escape_markdown as safe
 from piton.report.method_text import method_text
 from piton.report.trust import baselines_text, interval_text, trust_text, with_interval
@@ -33,7 +33,7 @@ _GROUP_HEAD = ("", "operators", "passed", "score", "of", "mean HAP", "median T_c
 def markdown_text(report: Report) -> str:
     """Summary, failures, findings and the slowest cases; levels, operators and cases below folds."""
     found = rows.columns(report)
-    head, end = list(_head(report)), [f"Result digest `{report.result_digest}`."]
+    head, end = list(_head(report)), [f"Result digest {coded(report.result_digest)}."]
     sections = (list(part) for part in _sections(report, found))
     room = MOST_BYTES - _bytes([*head, *end]) - _RESERVE
     body, left = fitting(sections, room)
@@ -71,14 +71,14 @@ def _head(report: Report) -> Iterator[str]:
     cases = [case for item in report.operators for case in rows.listed(item)]
     passed = sum(case.outcome.verdict is Verdict.PASSED for case in cases)
     rank = "" if report.is_complete else " (incomplete: does not rank)"
-    yield f"# {safe(report.submission)} on {report.target}"
+    yield f"# {safe(report.submission)} on {safe(report.target)}"
     yield ""
     mark = "✅" if cases and passed == len(cases) else "❌"
     yield f"{mark} **{passed} of {len(cases)} cases passed, score {rows.total_text(report)} of {report.most_points}**{rank}"
     yield ""
     yield (
-        f"Suite {safe(report.suite)} {safe(report.suite_version)}, score profile {report.score_profile.value}, precision profile {report.precision_profile}, "
-        f"seed {report.seed}{rows.trials_text(report)}."
+        f"Suite {safe(report.suite)} {safe(report.suite_version)}, score profile {report.score_profile.value}, "
+        f"precision profile {safe(report.precision_profile)}, seed {report.seed}{rows.trials_text(report)}."
     )
     yield ""
     for text in (trust_text(report), baselines_text(report), rows.missing_text(report)):
@@ -149,8 +149,12 @@ def _groups(name: str, groups: Sequence[Group], report: Report) -> list[str]:
 
 def _group(group: Group, report: Report) -> tuple[str, ...]:
     score = with_interval(rows.score_text(group.score), report.level_intervals.get(group.name.removeprefix("level ")))
-    figures = (_number(group.mean_hap, 3), _number(group.median_ratio, 2), _number(group.speedup, 2))
+    figures = (_number(group.mean_hap, 3), _number(group.median_ratio, 2), _speedup(group))
     return (group.name, str(len(group.operators)), f"{group.passed} of {len(group.cases)}", score, str(group.most), *figures)
+
+
+def _speedup(group: Group) -> str:
+    return ", ".join(filter(None, (_number(group.speedup, 2), group.speedup_origin)))
 
 
 def _number(value: float | None, digits: int) -> str:

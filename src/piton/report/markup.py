@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from piton.core.visible import visible
 
 MOST_BYTES = 60_000
 """What a comment on a pull request takes (65,536 characters on GitHub), with some room."""
-_MARKS = "\\`*_[]<>|#~&"
-_NO_LINK = (("@", "@\u200b"), ("#", "#\u200b"), ("://", ":\u200b//"), ("www.", "www\u200b."))
-"""What hosts of pull requests turn into mentions, references and links, escaped or not: a space of no width keeps it text."""
+_MARKS = "\\`*_[]<>|#~&$"
+_NO_LINK = (("@", "@\u200b"), ("#", "#\u200b"), ("://", ":\u200b//"), ("www.", "www\u200b."), ("$", "$\u200b"))
+"""What hosts of pull requests turn into mentions, references, links and formulas, escaped or not: a space of no width keeps it text."""
+_NO_NAME = ((re.compile(r":(?=[\w+\\-]+:)"), ":\u200b"), (re.compile(r"\b(GH)(?=-\d)", re.IGNORECASE), "\\1\u200b"))
+"""The same of names of emoji (whose underscores may be escaped) and of references by GH and a number."""
 
 
 def escape_markdown(text: str) -> str:
@@ -18,6 +21,11 @@ def escape_markdown(text: str) -> str:
     for character in _MARKS:
         text = text.replace(character, f"\\{character}")
     return _unlinked(text)
+
+
+def coded(text: str) -> str:
+    """Text as code, which it can't end."""
+    return f"`{_unlinked(text.replace('`', chr(39)))}`"
 
 
 def table_lines(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
@@ -47,9 +55,11 @@ def _plain(text: str) -> str:
 
 
 def _unlinked(text: str) -> str:
-    """One line in which no host finds a mention, a reference or an address."""
+    """One line in which no host finds a mention, a reference, an address, a formula or an emoji."""
     for found, harmless in _NO_LINK:
         text = text.replace(found, harmless)
+    for pattern, harmless in _NO_NAME:
+        text = pattern.sub(harmless, text)
     return visible(" ".join(text.split()))
 
 

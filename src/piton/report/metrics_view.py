@@ -137,13 +137,20 @@ def _group_name(task: Task, by: GroupBy | None) -> str:
 
 def _counted(method: MethodSamples, found: MethodMetrics, options: ViewOptions) -> dict[FairItem, str]:
     """What is known of the record from the samples themselves."""
-    low, high = found.samples_low, found.samples_high
     turns = max(len(sample.turns) for sample in method.samples)
     counted = {
         FairItem.METRICS: ", ".join(metric.name for metric in found.metrics),
-        FairItem.SAMPLES: f"{low} of every task" if low == high else f"{low} to {high}, by task",
+        FairItem.SAMPLES: _samples_text(found),
     }
     return counted if turns == 1 else {**counted, FairItem.SELECTION: f"{options.metric.selection.value} of up to {turns} turns"}
+
+
+def _samples_text(found: MethodMetrics) -> str:
+    """How many samples the tried tasks have, and how many tasks have none."""
+    low, high, untried = found.samples_low, found.samples_high, len(found.untried)
+    of = "tried task" if untried else "task"
+    text = f"{low} of every {of}" if low == high else f"{low} to {high}, by {of}"
+    return f"{text}; {untried} {'task' if untried == 1 else 'tasks'} not tried" if untried else text
 
 
 def _settings(options: ViewOptions) -> Settings:

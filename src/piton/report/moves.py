@@ -41,10 +41,12 @@ class MoveKind(str, Enum):
     """Only the first report has it."""
     ALTERED = "altered"
     """Both have a case of this id, with other inputs: nothing can be said."""
+    OTHER_ORIGIN = "other_origin"
+    """It passes in both, with times of different origins, such as simulated and device: these can't be compared."""
     SLOWER = "slower"
     FASTER = "faster"
     RESCALED = "rescaled"
-    """T_cand stayed; HAP moved, because T_HW or T_baseline did."""
+    """T_cand moved by less than the threshold; T_HW or T_baseline is another one, and HAP moved."""
     APPEARED = "appeared"
     """Only the other report has it."""
     UNCHANGED = "unchanged"
@@ -53,6 +55,8 @@ class MoveKind(str, Enum):
 VERDICT_KINDS = frozenset({MoveKind.BROKE, MoveKind.UNJUDGED, MoveKind.JUDGED, MoveKind.REPAIRED, MoveKind.OTHER_VERDICT})
 BROKEN_KINDS = frozenset({MoveKind.BROKE, MoveKind.UNJUDGED, MoveKind.VANISHED})
 """A case that is not shown to pass any more."""
+DOUBTFUL_KINDS = frozenset({MoveKind.SLOWER, MoveKind.ALTERED, MoveKind.OTHER_ORIGIN})
+"""A run with such a case is not shown to be as good as before, whatever a gate makes of it."""
 
 
 class Certainty(str, Enum):
@@ -72,13 +76,17 @@ class Certainty(str, Enum):
     """Simulated: a real change of the model, which may not hold on the chip."""
     EXACT_ERROR_UNKNOWN = "exact, the model's error is not known"
     """Simulated; nothing like it was measured on the chip."""
-    HAP_ONLY = "times withheld"
-    """Hidden cases tell HAP only."""
+    HAP_MOVED = "times withheld, HAP moved"
+    """Hidden cases whose intervals of HAP do not meet."""
+    HAP_WITHIN_SPREAD = "times withheld, HAP within its interval"
+    """Hidden cases whose intervals of HAP meet: may be noise, or the model's error."""
+    HAP_ONLY = "times withheld, spread not known"
+    """Hidden cases that tell HAP without an interval."""
     OTHER_ORIGIN = "times of other origins"
     """Such as simulated against device: not to be compared."""
 
 
-REAL = frozenset({Certainty.MEASURED, Certainty.EXACT, Certainty.EXACT_WITHIN_ERROR, Certainty.EXACT_ERROR_UNKNOWN, Certainty.HAP_ONLY})
+REAL = frozenset({Certainty.MEASURED, Certainty.EXACT, Certainty.EXACT_WITHIN_ERROR, Certainty.EXACT_ERROR_UNKNOWN, Certainty.HAP_MOVED})
 """Changes that running again would show again."""
 
 CERTAINTY_TEXTS = {
@@ -88,7 +96,9 @@ CERTAINTY_TEXTS = {
     Certainty.EXACT: "simulated times are the same on every run, and this change is larger than the model's error: expected on hardware too",
     Certainty.EXACT_WITHIN_ERROR: "a real change of the simulated time, but smaller than the model's error: may not hold on hardware",
     Certainty.EXACT_ERROR_UNKNOWN: "a real change of the simulated time; how far the model is from hardware is not known for such cases",
-    Certainty.HAP_ONLY: "hidden cases: only HAP is told",
+    Certainty.HAP_MOVED: "hidden cases: only HAP is told, and its intervals do not meet",
+    Certainty.HAP_WITHIN_SPREAD: "hidden cases: only HAP is told, and its intervals meet: may be noise, or the model's error",
+    Certainty.HAP_ONLY: "hidden cases: only HAP is told, without an interval, so nobody knows whether it is noise",
     Certainty.OTHER_ORIGIN: "times of different origins can't be compared",
 }
 
@@ -185,7 +195,7 @@ def move(key: tuple[str, str], before: CaseResult | None, after: CaseResult | No
         return found.model_copy(update={"kind": MoveKind.ALTERED})
     speedup, certainty = _compared(before, after)
     kind = _verdict_kind(before, after) or _time_kind(speedup, certainty, least) or _hap_kind(before, after, least)
-    shown = certainty if kind in (MoveKind.SLOWER, MoveKind.FASTER) or certainty is Certainty.OTHER_ORIGIN else Certainty.NONE
+    shown = certainty if kind in (MoveKind.SLOWER, MoveKind.FASTER, MoveKind.OTHER_ORIGIN) else Certainty.NONE
     return found.model_copy(update={"kind": kind, "speedup": speedup, "certainty": shown})
 
 
@@ -231,13 +241,20 @@ def _verdict_kind(before: CaseResult, after: CaseResult) -> MoveKind | None:
 def _compared(before: CaseResult, after: CaseResult) -> tuple[float | None, Certainty]:
     """T_cand before / after, and how far that can be trusted."""
     if before.time is None or after.time is None:
-        is_withheld = before.is_sealed or after.is_sealed
-        return None, Certainty.HAP_ONLY if is_withheld and before.hap and after.hap else Certainty.NONE
+        return None, _hap_certainty(before, after)
     if before.time.provenance is not after.time.provenance or before.time.unit != after.time.unit:
         return None, Certainty.OTHER_ORIGIN
     if not (before.time.value > 0 and after.time.value > 0):
         return None, Certainty.NONE
     return before.time.value / after.time.value, _certainty(before.time, after.time)
+
+
+def _hap_certainty(before: CaseResult, after: CaseResult) -> Certainty:
+    """Of cases without times: hidden ones keep the interval of their HAP."""
+    if before.hap is None or after.hap is None or not (before.is_sealed or after.is_sealed):
+        return Certainty.NONE
+    meet = _meet(before.hap.interval, after.hap.interval)
+    return {None: Certainty.HAP_ONLY, True: Certainty.HAP_WITHIN_SPREAD, False: Certainty.HAP_MOVED}[meet]
 
 
 def _certainty(before: Measurement, after: Measurement) -> Certainty:
@@ -255,7 +272,9 @@ def _meet(before: Interval | None, after: Interval | None) -> bool | None:
 
 
 def _time_kind(speedup: float | None, certainty: Certainty, least: Thresholds) -> MoveKind | None:
-    if speedup is None or speedup == 1 or certainty is Certainty.OTHER_ORIGIN or max(speedup, 1 / speedup) < 1 + least.time:
+    if certainty is Certainty.OTHER_ORIGIN:
+        return MoveKind.OTHER_ORIGIN
+    if speedup is None or speedup == 1 or max(speedup, 1 / speedup) < 1 + least.time:
         return None
     return MoveKind.FASTER if speedup > 1 else MoveKind.SLOWER
 
@@ -265,5 +284,14 @@ def _hap_kind(before: CaseResult, after: CaseResult, least: Thresholds) -> MoveK
     if before.hap is None or after.hap is None or abs(after.hap.ranked - before.hap.ranked) < least.hap:
         return MoveKind.UNCHANGED
     if before.time is None or after.time is None:
+        low, high = sorted((before.hap.ranked, after.hap.ranked))
+        if high < low * (1 + least.time):
+            return MoveKind.UNCHANGED
         return MoveKind.FASTER if after.hap.ranked > before.hap.ranked else MoveKind.SLOWER
-    return MoveKind.RESCALED
+    return MoveKind.UNCHANGED if _has_same_anchors(before, after) else MoveKind.RESCALED
+
+
+def _has_same_anchors(before: CaseResult, after: CaseResult) -> bool:
+    """Whether HAP of the two is measured on one scale."""
+    first, other = ([(found.value_us, found.provenance) if found else None for found in (case.t_hw, case.t_baseline)] for case in (before, after))
+    return first == other

@@ -195,6 +195,7 @@ def provenance_labels(origins: rows.Columns) -> tuple[tuple[str, str], ...]:
 def _peaks(peaks: Peaks) -> Iterator[tuple[str, HardwareFigure]]:
     for name in ("hbm_read_bytes_per_s", "hbm_write_bytes_per_s", "l2_write_bytes_per_s", "l2_bytes", "floor_us"):
         yield name, getattr(peaks, name)
+    yield from peaks.cube_path or ()
     for dtype, figure in peaks.vector_lanes_per_s.items():
         yield f"vector lane-instructions/s, {dtype}", figure
     for dtype, figure in peaks.cube_flops.items():

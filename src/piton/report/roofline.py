@@ -19,6 +19,10 @@ from piton.report.series import COLOURS, Located, Series
 
 _TERA = 1e12
 _US = 1e-6
+_TAILS = (
+    " The line above a mark ends where T_HW would put the case: below the roofs where something else decides: the floor, another unit, reads that hit L2, or "
+    "padding to whole fractals."
+)
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,7 @@ def _figure(unit: Unit, points: Sequence[_Point], series: Series, chip: ChipFigu
         marks=tuple(_mark(point, x, y, unit, kinds) for point in points),
         series=tuple(sorted({(kinds.number(point), kinds.name(point)) for point in points})),
         note=f"Peaks: {chip.block} block of the hardware file. Work is the work formula's; intensity counts the bytes of the direction (reads, writes) "
-        "that takes longer."
-        + (" The line above a mark ends where T_HW would put the case: below the roofs where the least time of a launch decides." if kinds.has_tails else ""),
+        "that takes longer." + (_TAILS if kinds.has_tails else ""),
     )
 
 

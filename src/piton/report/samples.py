@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from piton.core.errors import UsageError
@@ -17,6 +18,8 @@ from piton.report.rescore import is_finished
 Unit = Literal["operator", "case"]
 """What a task is: an operator, correct when all its cases pass, or a single case."""
 
+_REPORT = "report.json"
+"""Name of a report in its run's folder."""
 _WORLD = ("suite", "suite_version", "hidden", "target", "hardware", "hardware_digest", "score_profile", "precision_profile", "trials")
 """Fields that have to agree: a score never mixes worlds (D4), and no more does a metric."""
 _NOTED = ("suite_digest", "seed", "auto_sync", "integrity")
@@ -29,6 +32,12 @@ class Run:
 
     name: str
     report: Report
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder, however the run was named: what tells one run from another."""
+        found = Path(self.name).resolve()
+        return found.parent if found.name == _REPORT else found
 
 
 @dataclass(frozen=True)
@@ -52,8 +61,8 @@ class MethodSamples:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Every run of it."""
-        return tuple(run for sample in self.samples for run in sample.turns)
+        """Every run of it once, also one that serves several tasks or is a turn of several samples."""
+        return tuple({run.folder: run for sample in self.samples for run in sample.turns}.values())
 
 
 @dataclass(frozen=True)

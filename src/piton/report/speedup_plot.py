@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piton.report.compare_text import factor_text
+from piton.core.measurement import Provenance
+from piton.report.compare_text import move_origins, origins_text
 from piton.report.comparison import Pair
 from piton.report.moves import Certainty, Move
 from piton.report.plot import Axis, Figure, Line, Mark, log_axis, polyline, x_of, y_of
@@ -30,8 +31,9 @@ def speedup_figure(pair: Pair, number: int) -> Figure | None:
     timed = [item for item in pair.moves if item.speedup and item.certainty in _SERIES and item.before and item.before.time_us]
     if not timed:
         return None
-    x = log_axis("T_cand before, us", [item.before.time_us for item in timed if item.before and item.before.time_us])
-    y = log_axis("speed-up", [1.0, *(item.speedup for item in timed if item.speedup)], least_span=1.5)
+    origins = origins_text([origin for origin in Provenance if any(origin in move_origins(item) for item in timed)])
+    x = log_axis(f"T_cand before, us, {origins}", [item.before.time_us for item in timed if item.before and item.before.time_us])
+    y = log_axis(f"speed-up, {origins}", [1.0, *(item.speedup for item in timed if item.speedup)], least_span=1.5)
     places = anchors(pair, number)
     return Figure(
         name=f"speedup-{number}",
@@ -49,7 +51,7 @@ def _mark(item: Move, anchor: str, x: Axis, y: Axis) -> Mark:
     assert item.before is not None
     assert item.before.time_us is not None
     assert item.speedup is not None
-    text = f"{item.name}: {factor_text(item.speedup)} times as fast, {item.certainty.value}"
+    text = f"{item.name}: {item.speedup:.3f} times as fast, {origins_text(move_origins(item))}, {item.certainty.value}"
     return Mark(round(x_of(x, item.before.time_us), 1), round(y_of(y, item.speedup), 1), _SERIES[item.certainty], anchor, text)
 
 

@@ -140,7 +140,8 @@ def _events(lines: Iterable[str]) -> Iterator[dict[str, object]]:
 
 def _times(event: dict[str, object]) -> tuple[int, int]:
     args = event["args"]
-    assert isinstance(args, dict)
+    if not isinstance(args, dict):
+        raise ValueError("an event without its cycles")
     begin = _whole(args["begin_cycle"])
     return begin, begin + _whole(args["cycles"])
 

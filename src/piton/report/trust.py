@@ -50,14 +50,15 @@ def _error_text(report: Report) -> str:
     known = [band for band in bands if band]
     if not known:
         return ""
+    level = f", intervals at {_level(report)}" if _level(report) else ""
     low, high = min(band.low for band in known), max(band.high for band in known)
-    return f"simulated, model error {_percent(low)} .. {_percent(high)} of {PAGE}{_level(report)}"
+    return f"simulated, model error {_percent(low)} .. {_percent(high)} of {PAGE}{level}"
 
 
 def _level(report: Report) -> str:
-    """The level of the intervals; "" where there are none."""
+    """The level of the intervals, that of the weakest band behind them, which may be less than those of the error; "" where there are none."""
     levels = [case.hap.interval.confidence for case in _timed(report) if case.hap and case.hap.interval]
-    return f" ({100 * min(levels):.0f} %)" if levels else ""
+    return f"{100 * min(levels):.0f} %" if levels else ""
 
 
 def _percent(ratio: float) -> str:
@@ -68,7 +69,7 @@ def _measured_text(report: Report) -> str:
     found = [case.hap.interval for case in _timed(report) if case.hap and case.hap.interval]
     if not found:
         return "measured once: nobody knows how far the times spread"
-    text = f"intervals of medians of samples{_level(report)}"
+    text = f"intervals of medians of samples ({_level(report)})"
     has_model = any(item.kind is not IntervalKind.SAMPLES for item in found)
     return "; ".join(part for part in (text, "T_baseline with its own error" if has_model else "", _unknown_text(report)) if part)
 

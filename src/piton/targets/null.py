@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from piton.core.canonical import digest
+from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError, FormatError
 from piton.core.execution import PIPES, Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
 from piton.core.finding import Finding, FindingKind
@@ -297,8 +298,8 @@ def _peaks() -> Peaks:
         hbm_write_bytes_per_s=_figure(1e12),
         l2_write_bytes_per_s=_figure(4e12),
         l2_bytes=_figure(1e8),
-        cube_flops={"float16": _figure(1e14)},
-        vector_lanes_per_s={"float32": _figure(5e12), "float16": _figure(1e13)},
+        cube_flops={dtype.value: _figure(1.6e15 / dtype.bits) for dtype in DType},
+        vector_lanes_per_s={dtype.value: _figure(1.6e14 / max(dtype.bits, 16)) for dtype in DType},
         floor_us=_figure(1.0),
     )
 

@@ -68,7 +68,7 @@ void turn(const Scene &scene) {
 }
 
 /* Every core its tile. */
-void slices(const Scene &scene) {
+void own_tiles(const Scene &scene) {
     TPipe pipe;
     TBuf<> buffer;
     pipe.InitBuffer(buffer, 2 * kTileBytes);

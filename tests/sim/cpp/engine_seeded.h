@@ -56,7 +56,7 @@ void through(const Scene &scene);
 void share(const Scene &scene);
 void cross(const Scene &scene);
 void turn(const Scene &scene);
-void slices(const Scene &scene);
+void own_tiles(const Scene &scene);
 void count(const Scene &scene);
 void fresh(const Scene &scene);
 void fetch(const Scene &scene);
