@@ -18,6 +18,7 @@ from metrics_world import EXAMPLE, WRONG, run, write_example
 
 from piton.cli.main import app
 from piton.core.errors import PitonError
+from piton.evaluate.integrity import INTEGRITY_VERSION
 from piton.report.json_file import write_report
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "metrics"
@@ -142,7 +143,7 @@ def test_a_run_keeps_what_its_submission_says_and_metrics_of_a_suite_count_what_
     done = piton(tmp_path, "eval", submission, "--suite", suite, "--trust", "--target", "null", "--op", "grow", "--out", "run")
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "run/report.json").read_text())
-    assert (report["method"]["name"], report["reporting"]["samples"], report["integrity"]["version"]) == ("hand", 2, "1")
+    assert (report["method"]["name"], report["reporting"]["samples"], report["integrity"]["version"]) == ("hand", 2, INTEGRITY_VERSION)
     fair = json.loads(said(monkeypatch, tmp_path, "report", "run", "--fair", "--json"))
     assert (fair["reported"], fair["of"], len(fair["items"])) == (11, 11, 11)
     assert values(said(monkeypatch, tmp_path, "metrics", "run", "--json"), "hand")["pass@1"] == 1.0
