@@ -20,9 +20,9 @@ from piton.catalog.published import PublishedCase
 from piton.core.case import Case
 from piton.core.errors import FormatError
 from piton.core.hardware import Hardware
-from piton.core.operator import Frozen, Operator
+from piton.core.operator import Frozen
 from piton.curate.anchor_origin import Origins, find_origins, is_equal
-from piton.evaluate.arguments import all_attributes
+from piton.evaluate.arguments import filled_case
 
 TIE = 0.01
 """Units within this of the longest: which one limits is a coin toss."""
@@ -116,7 +116,7 @@ def audit_platform(cases: Sequence[PublishedCase], platform: str, hardware: Hard
     """Every case against `hardware`, whose convention is that of the platform."""
     others: dict[str, list[Case]] = {}
     for item in cases:
-        others.setdefault(item.operator.name, []).append(_filled(item.operator, item.case))
+        others.setdefault(item.operator.name, []).append(filled_case(item.operator, item.case))
     rows = tuple(_Audit(item, platform, hardware, others).row() for item in cases)
     return PlatformAudit(
         platform=platform,
@@ -127,10 +127,6 @@ def audit_platform(cases: Sequence[PublishedCase], platform: str, hardware: Hard
         labels=dict(Counter(row.label for row in rows if row.label)),
         rows=rows,
     )
-
-
-def _filled(operator: Operator, case: Case) -> Case:
-    return case.model_copy(update={"attributes": all_attributes(operator, case)})
 
 
 _Marked = tuple[AnchorMark, str]
@@ -147,7 +143,7 @@ class _Audit:
     others: Mapping[str, Sequence[Case]]
 
     def row(self) -> AuditRow:
-        operator, case = self.item.operator, _filled(self.item.operator, self.item.case)
+        operator, case = self.item.operator, filled_case(self.item.operator, self.item.case)
         derived, why_not = self._limit(case, "convention")
         silicon, _ = self._limit(case, "silicon")
         quoted = self.item.quoted.get(self.platform)

@@ -13,7 +13,7 @@ from piton.core.hardware import Hardware
 from piton.core.operator import Frozen, Operator
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.anchor_view import BLOCKS, absent_types
-from piton.evaluate.arguments import all_attributes
+from piton.evaluate.arguments import filled_case
 
 
 class BlockOverview(Frozen):
@@ -66,12 +66,8 @@ _Limit = tuple[float, str]
 
 
 def _limits(member: SuiteOperator, hardware: Hardware) -> dict[Block, list[_Limit]]:
-    cases = [_filled(member.operator, case) for case in member.cases if not absent_types(case, hardware)]
+    cases = [filled_case(member.operator, case) for case in member.cases if not absent_types(case, hardware)]
     return {block: _of_block(member.operator, cases, hardware, block) for block in BLOCKS}
-
-
-def _filled(operator: Operator, case: Case) -> Case:
-    return case.model_copy(update={"attributes": all_attributes(operator, case)})
 
 
 def _of_block(operator: Operator, cases: Sequence[Case], hardware: Hardware, block: Block) -> list[_Limit]:

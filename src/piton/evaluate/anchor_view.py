@@ -25,13 +25,13 @@ from piton.core.protocols import Target
 from piton.core.score import BASELINE_FLOOR_RATIO, WEIGHT_COMPILED, WEIGHT_CORRECT, WEIGHT_FAST, ScoreProfile, hap
 from piton.core.suite import Suite
 from piton.evaluate.anchor_difference import BlockDifference, compare_blocks
-from piton.evaluate.arguments import all_attributes
+from piton.evaluate.arguments import filled_case
 from piton.evaluate.assemble import score_profile
 from piton.evaluate.baseline_sources import ChosenBaseline, FiledBaselines, quoted_version
 from piton.evaluate.baselines import FOLDER, KnownBaselines
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, EagerView, Traces, eager_baselines
-from piton.evaluate.timing import Quoted
+from piton.evaluate.timing import Quoted, peaks_block
 
 UNITS = ("mte2", "mte3", "vector", "cube", "mte1", "fixp")
 """Units of an AI core that the anchors' definition names, in the order they are shown."""
@@ -176,8 +176,8 @@ def explain(operator: Operator, case: Case, sources: AnchorSources, time_us: flo
     if absent := absent_types(case, sources.hardware):
         problem = f"case {case.id} of {operator.name} has an element type that {sources.hardware.name} does not have"
         raise UsageError(problem, found=", ".join(absent), action="choose a chip that has it, such as --hardware ascend950pr")
-    filled = case.model_copy(update={"attributes": all_attributes(operator, case)})
-    scored: Block = "silicon" if sources.profile is ScoreProfile.SIM else "convention"
+    filled = filled_case(operator, case)
+    scored = peaks_block(sources.profile)
     found = {block: candidates(operator, filled, sources.hardware, block) for block in BLOCKS}
     best = {block: fastest(choices) for block, choices in found.items()}
     quoted = sources.quoted.get((operator.name, case.id))

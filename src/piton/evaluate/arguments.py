@@ -29,6 +29,11 @@ def all_attributes(operator: Operator, case: Case) -> dict[str, AttrValue]:
     return {spec.name: case.attributes[spec.name] if spec.name in case.attributes else _default(operator, spec) for spec in operator.attributes}
 
 
+def filled_case(operator: Operator, case: Case) -> Case:
+    """The case with a value for every attribute, as work formulas read it."""
+    return case.model_copy(update={"attributes": all_attributes(operator, case)})
+
+
 def _default(operator: Operator, spec: AttrSpec) -> AttrValue:
     if spec.default is not None or not operator.golden_path:
         return spec.default

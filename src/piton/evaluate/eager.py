@@ -22,7 +22,7 @@ from piton.core.measurement import Anchor
 from piton.core.operator import Frozen, Operator
 from piton.core.protocols import Runner
 from piton.core.suite import Suite
-from piton.evaluate.arguments import all_attributes
+from piton.evaluate.arguments import filled_case
 from piton.evaluate.cache import TensorStore, ValueStore
 from piton.evaluate.golden_service import GoldenService, GoldenSettings, generator_parts
 from piton.evaluate.memory import MemoryGuard, available_bytes
@@ -106,7 +106,7 @@ class EagerBaselines:
         return self._price(operator, case, trace) if trace else None
 
     def _price(self, operator: Operator, case: Case, trace: EagerTrace) -> Anchor | None:
-        return modelled_baseline(operator, named_case(operator, case), trace, self._constants, self._hardware)
+        return modelled_baseline(operator, filled_case(operator, case), trace, self._constants, self._hardware)
 
     @property
     def version(self) -> str:
@@ -120,7 +120,7 @@ class EagerBaselines:
         except EvaluatorError:
             return None
         anchor = self._price(operator, case, trace) if trace else None
-        found = quantities(operator, named_case(operator, case), trace, self._hardware) if trace else None
+        found = quantities(operator, filled_case(operator, case), trace, self._hardware) if trace else None
         if anchor is None or trace is None or found is None:
             return None
         return EagerView(
@@ -190,11 +190,6 @@ def _launch_view(launch: Launch) -> LaunchView:
         read_bytes=launch.read_bytes,
         write_bytes=launch.write_bytes,
     )
-
-
-def named_case(operator: Operator, case: Case) -> Case:
-    """The case with a value for every attribute, as work formulas read it."""
-    return case.model_copy(update={"attributes": all_attributes(operator, case)})
 
 
 def eager_baselines(suite: Suite, hardware: Hardware, cache_dir: str, traces: Traces) -> EagerBaselines | None:

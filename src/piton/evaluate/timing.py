@@ -14,7 +14,7 @@ from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor, Provenance
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
-from piton.evaluate.arguments import all_attributes
+from piton.evaluate.arguments import filled_case
 from piton.evaluate.baseline_sources import BaselineSources
 from piton.evaluate.policy import Bounds
 
@@ -51,8 +51,7 @@ class AnchorBook:
     def of(self, operator: Operator, case: Case) -> CaseAnchors:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
-        filled = case.model_copy(update={"attributes": all_attributes(operator, case)})  # work formulas read every attribute
-        roof = t_hw(operator, filled, self._hardware, peaks_block(self._profile)) or quoted.t_hw
+        roof = t_hw(operator, filled_case(operator, case), self._hardware, peaks_block(self._profile)) or quoted.t_hw
         chosen = self._baselines.choose(operator, case, quoted.t_baseline, self._profile)
         return CaseAnchors(roof, chosen.anchor, chosen.findings)
 
