@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from piton.catalog.hardware import load_hardware
 from timing_driver import ADD, CAST, F16, F32, MTE2, MTE3, V
+
+from piton.catalog.hardware import load_hardware
 
 GM_X, GM_Y, GM_Z = 0x200000000000, 0x200010000000, 0x200020000000
 """Device addresses of two inputs and the output, 256 MiB apart."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from piton.catalog.hardware import load_hardware
 from piton.core.timeline import LOSS_REASONS
 from piton.targets.vnpu.steps import DEVICE_FLAGS
 
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "benchmarks" / "fidelity"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "fidelity"))
 
 import timing_driver
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
 
 CHIP = "ascend910b1"
 S, V = timing_driver.S, timing_driver.V
@@ -77,7 +79,7 @@ def test_queues_count_no_block_of_ours(tmp_path: Path) -> None:
 
 
 @lru_cache
-def launch(script: str) -> dict:
+def launch(script: str) -> dict[str, Any]:
     return timing_driver.run(CHIP, f"core\n{script}\nlaunch\n")[0]
 
 

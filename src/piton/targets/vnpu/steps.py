@@ -26,6 +26,7 @@ DEVICE_FLAGS = (
     *_KERNEL_FLAGS,
     "-O2",
     "-DPITON_DEVICE_PASS",
+    "-DPITON_COUNTS_BLOCKS",
     "-fvisibility=hidden",
     "-ffunction-sections",
     "-fsanitize-coverage=trace-pc",

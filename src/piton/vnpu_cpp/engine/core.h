@@ -169,8 +169,8 @@ struct Core {
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
     uint64_t code_blocks() const;          // basic blocks of the kernel's own code so far: a cycle of the budget each
     uint64_t scalar_code() const { return code_blocks() * launch.limits.code_block_cycles; }  // cycles of S for them
-    uint32_t price_code();                 // cycles of S for the code since the last entry; what does not fit an entry gets entries of its own
-    void append_work(uint64_t cycles);     // of S, for scalar code
+    uint32_t price_code();              // cycles of S for the code since the last entry; what does not fit an entry gets entries of its own
+    void append_work(uint64_t cycles);  // of S, for scalar code
     bool moves_data() const { return !launch.options.timing_only; }
     bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };

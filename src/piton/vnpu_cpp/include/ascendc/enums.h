@@ -135,7 +135,9 @@ struct PipePair {
 };
 
 /* enum vnpu_pipe of a hardware pipe. */
-PITON_API constexpr uint8_t ToPipe(pipe_t pipe) { return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe); }
+PITON_API constexpr uint8_t ToPipe(pipe_t pipe) {
+    return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe);
+}
 
 /* Row by row in the order of AscendC::HardEvent. */
 constexpr PipePair kEventPipes[] = {

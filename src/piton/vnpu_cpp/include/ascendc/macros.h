@@ -64,6 +64,7 @@ enum KernelMetaType {
 /*
  * Marks our own functions, so that the kernel's basic blocks are counted and not those of these headers. Coverage calls are placed after inlining: an inlined
  * function of ours would count as the kernel's, by whatever number of blocks the compiler makes of it. One that might throw would end the caller's block.
+ * Where the toolchain counts (PITON_COUNTS_BLOCKS), they are neither inlined nor do they throw: the engine ends a kernel without unwinding it.
  */
 #if defined(__has_attribute)
 #if __has_attribute(no_sanitize_coverage)
@@ -73,7 +74,7 @@ enum KernelMetaType {
 #ifndef PITON_UNCOUNTED
 #define PITON_UNCOUNTED
 #endif
-#if defined(PITON_DEVICE_PASS) && defined(__GNUC__)
+#if defined(PITON_COUNTS_BLOCKS) && defined(__GNUC__)
 #define PITON_API PITON_UNCOUNTED __attribute__((noinline, nothrow)) inline
 #else
 #define PITON_API PITON_UNCOUNTED inline
