@@ -92,5 +92,6 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 extern "C" void (*rig_kernel(const char *name))(const void *) {
     const Entry entry = Find(kRows, name);
     const Entry other = entry != nullptr ? entry : FindApiKernel(name);
-    return other != nullptr ? other : FindRowKernel(name);
+    const Entry third = other != nullptr ? other : FindRowKernel(name);
+    return third != nullptr ? third : FindMatmulKernel(name);
 }
