@@ -75,9 +75,10 @@ Entry Find(const Row (&rows)[n], const char *name) {
     return nullptr;
 }
 
-/* Of engine_kernels_api.cpp, engine_kernels_rows.cpp and engine_kernels_matmul.cpp. */
+/* Of the other files of kernels. */
 Entry FindApiKernel(const char *name);
 Entry FindRowKernel(const char *name);
+Entry FindFunctionKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 
 }  // namespace rig
