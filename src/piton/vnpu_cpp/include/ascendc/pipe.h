@@ -196,7 +196,7 @@ PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location()) {
     piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
 }
 
-PITON_API void TPipe::Init(piton::Location at) {
+void TPipe::Init(piton::Location at) {
     used_ = 0;
     for (uint64_t &end : end_) {
         end = 0;
@@ -208,7 +208,7 @@ PITON_API void TPipe::Init(piton::Location at) {
 }
 
 /* On a cube core the framework keeps the first three M_MTE1 flags for itself: set at the start, waited for at the end. */
-PITON_API void TPipe::TakeCubeIds(piton::Location at) {
+void TPipe::TakeCubeIds(piton::Location at) {
     if (piton::IsVectorCore(at)) {
         return;
     }
@@ -217,19 +217,19 @@ PITON_API void TPipe::TakeCubeIds(piton::Location at) {
     }
 }
 
-PITON_API void TPipe::WaitForCubeIds(piton::Location at) {
+void TPipe::WaitForCubeIds(piton::Location at) {
     for (TEventID &id : cubeIds_) {
         WaitQueueFlag(HardEvent::M_MTE1, id, at);
     }
 }
 
-PITON_API void TPipe::Reset(piton::Location at) {
+void TPipe::Reset(piton::Location at) {
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     Init(at);
 }
 
-PITON_API void TPipe::Destroy(piton::Location at) {
+void TPipe::Destroy(piton::Location at) {
     if (!isAlive_) {
         return;
     }
@@ -241,7 +241,7 @@ PITON_API void TPipe::Destroy(piton::Location at) {
 }
 
 /* Buffers that were never freed keep their flags: the engine finds them as leaks. */
-PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
+void TPipe::WaitForFreeBuffers(piton::Location at) {
     for (uint32_t i = 0; i < used_; ++i) {
         if (buffers_[i].state == piton::BufferState::Free) {
             WaitQueueFlag(buffers_[i].freeEvent, buffers_[i].freeId, at);
@@ -249,7 +249,7 @@ PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
     }
 }
 
-PITON_API uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
+uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
     const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
     if (asked > capacity) {
@@ -259,7 +259,7 @@ PITON_API uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t cou
     return static_cast<uint32_t>(begin);
 }
 
-PITON_API void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
+void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
     buffer = piton::QueueBuffer();
     buffer.address = address;
     buffer.bytes = bytes;
@@ -274,7 +274,7 @@ PITON_API void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, 
     piton::Submit(note);
 }
 
-PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
+piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
     if (used_ + toCome > piton::kMaxBuffers) {
         piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
     }
