@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "engine_timing_double.h"
+#include "paths.h"
 
 using namespace vnpu;
 
@@ -147,6 +148,16 @@ void rig_upload(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
     target->defined.add(address - target->address, address - target->address + bytes);
 }
 void rig_download(Rig *rig, uint64_t address, void *data, uint64_t bytes) { std::memcpy(data, rig->memory.readable(address), bytes); }
+
+int rig_has_path(const char *path) { return find_path(path) != nullptr; }
+int rig_use_path(const char *path) { return use_path(path); }
+// The loop of an instruction on a path; 0 when there is no such instruction.
+int rig_loop(const char *path, const uint32_t *key, void *dst, const void *src0, const void *src1, uint64_t scalar, uint32_t count) {
+    const VectorKernel kernel = find_path(path)->vector(static_cast<uint16_t>(key[0]), static_cast<uint8_t>(key[1]), static_cast<uint8_t>(key[2]), key[3]);
+    if (kernel) kernel(dst, src0, src1, scalar, count);
+    return kernel != nullptr;
+}
+
 const char *rig_stored(Rig *rig, uint64_t address) {
     rig->text = ranges(rig->memory.find(address, 0)->stored);
     return rig->text.c_str();

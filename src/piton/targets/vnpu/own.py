@@ -14,7 +14,7 @@ from pathlib import Path
 from piton.core.canonical import digest, digest_bytes
 from piton.core.errors import TargetUnavailableError
 from piton.core.hardware import Hardware
-from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest, vector_flags
+from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest
 
 TORCH_HEADER = "piton_torch.h"
 _TORCH_SHIMS = (TORCH_HEADER, "torch/", "ATen/", "c10/")
@@ -175,7 +175,7 @@ class OwnParts:
         return self._steps_of(units, flags, lambda unit: f"program-{unit.stem}.o")
 
     def _engine_steps(self) -> list[Step]:
-        flags = (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
+        flags = (*ENGINE_FLAGS, "-I", str(self.paths.engine), "-I", str(self.paths.include))
         return self._unit_steps(self.paths.engine, flags)
 
     def _host_steps(self) -> list[Step]:
