@@ -89,19 +89,22 @@ Rate Bandwidth::moving(std::initializer_list<FlowKind> kinds) const {
 // Down to the cap: kinds that want less than an equal share per flow keep what they want, the others divide the rest equally.
 void Bandwidth::fit(std::initializer_list<FlowKind> kinds, Rate cap) {
     if (moving(kinds) <= cap) return;
-    std::array<FlowKind, kFlowKinds> order{};
-    const auto end = std::copy(kinds.begin(), kinds.end(), order.begin());
-    std::sort(order.begin(), end, [&](FlowKind a, FlowKind b) { return kinds_[a].rate < kinds_[b].rate; });
+    std::array<bool, kFlowKinds> is_content{};
     uint64_t flows = 0;
     for (const FlowKind kind : kinds) flows += count(kind);
-    for (auto kind = order.begin(); kind != end; ++kind) {
-        const uint64_t own = count(*kind);
-        if (own == 0) continue;
-        kinds_[*kind].rate = std::min(kinds_[*kind].rate, cap / flows);
-        if (kinds_[*kind].rate == cap / flows) continue;  // and all that want more get the same
-        cap -= kinds_[*kind].rate * own;
-        flows -= own;
+    const auto takes_less = [&](FlowKind kind) { return !is_content[kind] && count(kind) != 0 && kinds_[kind].rate <= cap / flows; };
+    for (auto kind = kinds.begin(); kind != kinds.end();) {
+        if (!takes_less(*kind)) {
+            ++kind;
+            continue;
+        }
+        is_content[*kind] = true;
+        cap -= kinds_[*kind].rate * count(*kind);
+        flows -= count(*kind);
+        kind = kinds.begin();  // the share of the others has grown
     }
+    for (const FlowKind kind : kinds)
+        if (!is_content[kind] && count(kind) != 0) kinds_[kind].rate = cap / flows;
 }
 
 }  // namespace vnpu
