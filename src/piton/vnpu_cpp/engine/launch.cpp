@@ -197,15 +197,16 @@ private:
 
 namespace {
 
-// A block for every one that is to be recorded; each keeps an equal part of the instructions.
-std::shared_ptr<LaunchTimeline> new_timeline(const TimelineOptions &options, uint32_t blocks) {
+// All cores of the blocks that are to be recorded; each keeps an equal part of the instructions.
+std::shared_ptr<LaunchTimeline> new_timeline(const TimelineOptions &options, const Groups &groups) {
     if (!options.is_on) return nullptr;
     auto timeline = std::make_shared<LaunchTimeline>();
-    const std::vector<uint32_t> recorded = recorded_blocks(options, blocks);
-    for (const uint32_t block : recorded) {
+    const std::vector<uint32_t> recorded = recorded_blocks(options, groups.blocks);
+    const uint32_t members = groups.members();
+    for (size_t at = 0; at < recorded.size() * members; ++at) {
         timeline->blocks.emplace_back();
-        timeline->blocks.back().block = block;
-        timeline->blocks.back().notes = Notebook(options.instructions / recorded.size());
+        timeline->blocks.back().block = recorded[at / members] * members + static_cast<uint32_t>(at % members);
+        timeline->blocks.back().notes = Notebook(options.instructions / (recorded.size() * members));
     }
     return timeline;
 }
@@ -265,7 +266,7 @@ void prepare(Launch &launch, const Job &job, std::optional<uint32_t> kind) {
     launch.arguments = job.arguments;
     launch.groups = {kind.value_or(job.kernel.core_kind), job.blocks};
     launch.is_kind_declared = kind.has_value() || job.kernel.core_kind != VNPU_CORE_AIV;
-    launch.timeline = new_timeline(launch.options.timeline, launch.groups.cores());
+    launch.timeline = new_timeline(launch.options.timeline, launch.groups);
 }
 
 }  // namespace
