@@ -180,9 +180,11 @@ def known_name(instruction: Instruction | None) -> str:
     return instruction.name if instruction is not None else "end of the program"
 
 
-def wait_name(item: Slice, instruction: Instruction | None, timeline: LaunchTimeline) -> str:
+def wait_name(item: Slice, instruction: Instruction | None, timeline: LaunchTimeline | None = None) -> str:
     """What a wait is for, such as `DeQue/AllocTensor: wait for MTE2`."""
-    last = f"block {item.cause}" if timeline.cores_per_block == 1 or item.cause is None else timeline.core_name(item.cause)
+    last = f"block {item.cause}"
+    if timeline is not None and timeline.cores_per_block > 1 and item.cause is not None:
+        last = timeline.core_name(item.cause)
     pipe = PIPES[item.cause].upper() if item.cause is not None and item.cause < len(PIPES) else "a pipe"
     texts = {
         "barrier": f"{known_name(instruction)}: wait for {pipe}",
