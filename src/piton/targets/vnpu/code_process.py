@@ -38,7 +38,7 @@ class CodeProcess:
 
     def __init__(self, program: CodeProgram, runner: Runner) -> None:
         """Start it and wait until it is ready. Raises EvaluatorError when it does not start."""
-        self.ring = _shared_memory()
+        self.ring = shared_memory()
         self.control, code_control = socket.socketpair()
         self._channel, theirs = socket.socketpair()
         with theirs, code_control:
@@ -96,7 +96,7 @@ class CodeProcess:
             raise EvaluatorError("the process of the device code speaks another version", action="remove Piton's cache folder and run again")
 
 
-def _shared_memory() -> int:
+def shared_memory() -> int:
     """A memfd whose size nobody can change, so that no access to it can fault."""
     fd = os.memfd_create("piton-ring", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, RING_BYTES)

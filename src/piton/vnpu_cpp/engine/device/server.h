@@ -25,7 +25,7 @@ class Server {
 public:
     Server(int memfd, int parent_fd, int host_fd, std::string library);
     void run_code_elsewhere(int ring_fd, int control_fd);  // device code is in another process (remote/remote.h)
-    void serve();  // until the parent is gone
+    void serve();                                          // until the parent is gone
 
 private:
     bool answer_parent(const wire::Frame &frame);
