@@ -186,7 +186,7 @@ def toolchain(tmp_path_factory: pytest.TempPathFactory, runner: PlainRunner) -> 
     root = tmp_path_factory.mktemp("own")
     shutil.copytree(INCLUDE, root / "include")
     (root / "include" / "host" / "piton_torch.h").write_text("#pragma once\n")
-    for folder, text in (("engine", ENGINE), ("host", HOST)):
+    for folder, text in (("engine", ENGINE), ("code", ENGINE), ("host", HOST)):
         (root / folder).mkdir()
         (root / folder / "stand_in.cpp").write_text(text)
     made = VnpuToolchain(hardware(), root / "cache", source_root=root)

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "engine_timing_double.h"
 #include "paths.h"
+#include "remote/remote.h"
 
 using namespace vnpu;
 
@@ -22,6 +23,7 @@ struct Rig {
     DeviceMemory memory;
     Engine engine;
     std::string text;
+    std::unique_ptr<remote::Remote> remote;  // kernels in another process
 };
 
 // What the kernel of a launch gets: for core i records [first[i], first[i + 1]); fetched values go to answers by record index.
@@ -184,6 +186,18 @@ const char *rig_launch(Rig *rig, const vnpu_record *records, const uint32_t *fir
     const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run};
     vectors_of_block = core_kind == VNPU_CORE_MIX_1_2 ? 2 : core_kind == VNPU_CORE_MIX_1_1 ? 1 : 0;
     rig->text = as_json(rig->engine.launch(kernel, &program, blocks / (vectors_of_block + 1)));
+    return rig->text.c_str();
+}
+// The other process, ready; empty or why its library could not be loaded.
+const char *rig_connect(Rig *rig, int ring_fd, int control_fd) {
+    rig->remote = std::make_unique<remote::Remote>(ring_fd, control_fd, rig->memory);
+    rig->text = rig->remote->load();
+    return rig->text.c_str();
+}
+const char *rig_run_apart(Rig *rig, const void *arguments, uint32_t bytes, uint32_t blocks) {
+    const vnpu_kernel &kernel = *find_kernel("by name");
+    rig->remote->begin(kernel, std::string(static_cast<const char *>(arguments), bytes));
+    rig->text = as_json(rig->engine.launch(kernel, nullptr, blocks));
     return rig->text.c_str();
 }
 const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {

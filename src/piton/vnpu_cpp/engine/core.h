@@ -159,6 +159,7 @@ struct Core {
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
+    uint32_t seat = 0;  // its number in a process of device code (remote/remote.h)
 
     // A violation that leaves nothing sensible to go on with: reported, then the launch is cut. Objects of device code on the stack are abandoned.
     [[noreturn]] void fail(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
@@ -191,6 +192,7 @@ const char *memory_title(uint8_t space);  // of an on-chip memory, for messages
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
+[[noreturn]] void scalar_exhausted(Core &core, std::vector<uint64_t> calls);  // scalar code used up the budget; offsets or addresses of the calls on its stack
 void run_vector(Core &core, const vnpu_record &record);
 void run_cast_int4(Core &core, const vnpu_record &record);
 void run_cast_dequant(Core &core, const vnpu_record &record);
