@@ -53,9 +53,9 @@ struct Launch {
     CrossState cross;
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
-    Groups groups;                                 // the kind as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
-    bool is_kind_declared = false;                 // it can't be changed any more
-    std::optional<uint32_t> restart_as;            // the kernel says that it is of this kind, which has other cores: it starts anew with them
+    Groups groups;                       // the kind as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
+    bool is_kind_declared = false;       // it can't be changed any more
+    std::optional<uint32_t> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
@@ -152,10 +152,10 @@ struct Core {
     uint64_t charged = 0;                 // of the budget, by entries of the trace
     uint64_t priced_blocks = 0;           // of scalar code, by entries of the trace
     ProgramClock clock;
-    Acquaintance acquaintance;  // what it knows of other cores
-    uint32_t epoch = 0;         // flags set for other cores so far
+    Acquaintance acquaintance;                                // what it knows of other cores
+    uint32_t epoch = 0;                                       // flags set for other cores so far
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;  // sets so far, by mode and id
-    Waiting waiting;  // what it stands at
+    Waiting waiting;                                          // what it stands at
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;

@@ -49,6 +49,11 @@ enum KernelMetaType {
     KERNEL_TYPE_MIX_AIC_1_0,
     KERNEL_TYPE_MIX_AIC_1_1,
     KERNEL_TYPE_MIX_AIC_1_2,
+    KERNEL_TYPE_AICORE,
+    KERNEL_TYPE_VECTORCORE,
+    KERNEL_TYPE_MIX_AICORE,
+    KERNEL_TYPE_MIX_VECTOR_CORE, /* of other chips; public kernels name it for all of them, and it makes no difference on this one */
+    KERNEL_TYPE_MAX,
 };
 
 /* Tells the launch which cores a block has. */
