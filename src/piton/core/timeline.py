@@ -23,7 +23,7 @@ WAIT_REASONS = (
     "tail",
 )
 """Why a pipe did nothing, as in `LaunchRecord.wait_cycles`; the order is that of the engine's enum WaitReason."""
-LOSS_REASONS = ("bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss")
+LOSS_REASONS = ("bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss", "scalar_code")
 """What made an instruction slower, as in `LaunchRecord.lost_cycles`; the order is that of the engine's enum LossReason."""
 
 MOST_BLOCKS = 64

@@ -26,6 +26,7 @@ _LOSS_NAMES = {
     "latency": "latency",
     "bank_conflict": "bank conflicts",
     "cache_miss": "cache miss",
+    "scalar_code": "scalar code",
 }
 _COLOURS = {"issue": "grey", "loss": "bad", "wait": "terrible", "launch": "grey"}
 """Reserved colour names of the format, by category; Perfetto chooses its own."""

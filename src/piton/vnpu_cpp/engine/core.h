@@ -149,6 +149,7 @@ struct Core {
     const vnpu_record *record = nullptr;  // that is being executed
     int64_t budget_left;                  // cycles, in program order
     uint64_t charged = 0;                 // of the budget, by entries of the trace
+    uint64_t priced_blocks = 0;           // of scalar code, by entries of the trace
     ProgramClock clock;
     Acquaintance acquaintance;  // what it knows of other cores
     uint32_t epoch = 0;         // flags set for other cores so far
@@ -166,7 +167,10 @@ struct Core {
     void report(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
     void note(const vnpu_record &record, const std::string &kind, const std::string &message, Numbers numbers = {});
     void append(const TraceEntry &entry);  // to the trace, charged to the budget
-    uint64_t scalar_code() const;          // cycles of the budget that scalar code between the calls has taken
+    uint64_t code_blocks() const;          // basic blocks of the kernel's own code so far: a cycle of the budget each
+    uint64_t scalar_code() const { return code_blocks() * launch.limits.code_block_cycles; }  // cycles of S for them
+    uint32_t price_code();              // cycles of S for the code since the last entry; what does not fit an entry gets entries of its own
+    void append_work(uint64_t cycles);  // of S, for scalar code
     bool moves_data() const { return !launch.options.timing_only; }
     bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
 };

@@ -51,7 +51,8 @@ struct TraceEntry {
     };
     uint32_t gm_gap = 0;  // copies: GM gap in bytes from the end of a block to the start of the next
     uint32_t line = 0;
-    uint64_t gm_addr = 0;  // copies: first GM byte
+    uint32_t code_cycles = 0;  // of S before it, for the kernel's own code since the entry before
+    uint64_t gm_addr = 0;      // copies: first GM byte
 };
 
 constexpr uint8_t kTraceAutoSync = 1;  // inserted by the (modelled) compiler, not written by the user
@@ -86,6 +87,7 @@ enum LossReason : uint8_t {
     kLossLatency,   // transfers: the last byte is on its way and the pipe starts nothing else
     kLossConflict,  // V: bank conflicts
     kLossMiss,      // S: misses of the data cache
+    kLossCode,      // S: the kernel's own code between its calls
     kLossReasons
 };
 

@@ -218,6 +218,7 @@ std::string CoreRun::waits_for() const {
 
 void CoreRun::add_to(LaunchTiming &timing) const {
     timing.lost[VNPU_PIPE_S][kLossMiss] += scalar_missed_;
+    timing.lost[VNPU_PIPE_S][kLossCode] += scalar_code_;
     add_pipe(timing, VNPU_PIPE_S, scalar_busy_, scalar_waits_, kWaitIdle);
     for (uint32_t index = VNPU_PIPE_V; index < kQueues; ++index) {
         const Pipe &pipe = pipes_[index];

@@ -96,6 +96,7 @@ private:
     };
 
     bool step_scalar(std::vector<Request> &requests);
+    void run_code(const TraceEntry &entry);
     bool issue(uint32_t pipe, uint32_t issue_cycles);
     bool scalar_work(const TraceEntry &entry);
     bool scalar_wait(const TraceEntry &entry);
@@ -127,9 +128,10 @@ private:
     std::vector<uint64_t> cache_lines_;  // scalar data cache, direct mapped: line number + 1
     std::vector<uint32_t> cross_waits_;  // waits done, by event
     const uint64_t start_;
-    uint64_t now_ = 0;   // S has done everything before this cycle
-    uint32_t next_ = 0;  // entry that S issues next
-    uint64_t scalar_busy_ = 0, scalar_missed_ = 0;
+    uint64_t now_ = 0;           // S has done everything before this cycle
+    uint32_t next_ = 0;          // entry that S issues next
+    uint32_t coded_ = kNothing;  // entry whose scalar code S has run
+    uint64_t scalar_busy_ = 0, scalar_missed_ = 0, scalar_code_ = 0;
     uint64_t scalar_waits_[kWaitReasons] = {};
     bool is_in_sync_all_ = false;
     bool is_ended_ = false;

@@ -66,21 +66,30 @@ enum KernelMetaType {
         ::piton::SubmitTaskType((type) == KERNEL_TYPE_AIC_ONLY || (type) == KERNEL_TYPE_MIX_AIC_1_0); \
     } while (false)
 
-/* Marks our own functions, so that the budget of simulated cycles counts the kernel's basic blocks and not those of these headers. */
+/*
+ * Marks our own functions, so that the kernel's basic blocks are counted and not those of these headers. Coverage calls are placed after inlining: an inlined
+ * function of ours would count as the kernel's, by whatever number of blocks the compiler makes of it. One that might throw would end the caller's block.
+ * Where the toolchain counts (PITON_COUNTS_BLOCKS), they are neither inlined nor do they throw: the engine ends a kernel without unwinding it.
+ */
 #if defined(__has_attribute)
 #if __has_attribute(no_sanitize_coverage)
-#define PITON_API __attribute__((no_sanitize_coverage)) inline
+#define PITON_UNCOUNTED __attribute__((no_sanitize_coverage))
 #endif
 #endif
-#ifndef PITON_API
-#define PITON_API inline
+#ifndef PITON_UNCOUNTED
+#define PITON_UNCOUNTED
+#endif
+#if defined(PITON_COUNTS_BLOCKS) && defined(__GNUC__)
+#define PITON_API PITON_UNCOUNTED __attribute__((noinline, nothrow)) inline
+#else
+#define PITON_API PITON_UNCOUNTED inline
 #endif
 
-/* The same for what has to be inlined even into a kernel that would be too large for it. */
+/* The same for what has to be inlined even into a kernel that would be too large for it; no branches in these. */
 #if defined(__GNUC__)
-#define PITON_INLINE_API __attribute__((always_inline)) PITON_API
+#define PITON_INLINE_API PITON_UNCOUNTED __attribute__((always_inline)) inline
 #else
-#define PITON_INLINE_API PITON_API
+#define PITON_INLINE_API PITON_UNCOUNTED inline
 #endif
 
 #endif /* PITON_ASCENDC_MACROS_H */
