@@ -23,6 +23,7 @@ struct ChipLimits {
     uint32_t cores_aic, cores_aiv;
     uint64_t clock_hz;
     uint64_t system_cycle_hz;
+    uint32_t code_block_cycles;  // of S, for a basic block of the kernel's own code
 };
 ChipLimits limits_of(const ChipModel &chip);
 
