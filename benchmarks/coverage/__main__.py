@@ -1,6 +1,6 @@
 """How many public kernels for the Ascend 910B compile and link against our headers.
 
-usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--write docs/coverage.md]
+usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept] [--write docs/coverage.md]
 
 CHECKOUT is a working copy of ops-math, ops-nn or cann-bench; nothing of them is kept here. Results are kept as JSON in FOLDER and taken up again: what did not
 change is not tried twice. Prints how many kernels are linked and what is missing, by number of kernels.
@@ -9,6 +9,7 @@ change is not tried twice. Prints how many kernels are linked and what is missin
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ def main() -> int:
     effort = Effort(rows=options.rows, combinations=options.combinations)
     store = Store(options.work.resolve() / "results.json")
     chosen = _chosen(selections, options.only, options.sample)
-    results = _measured(chosen, options.work.resolve(), effort, store)
+    results = store.kept(chosen) if options.kept else _measured(chosen, options.work.resolve(), effort, store)
     print(summary(results))
     if options.write:
         options.write.write_text(markdown(Report(selections, results, effort)), "utf-8")
@@ -53,12 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, default=1, help="every Nth kernel only")
     parser.add_argument("--rows", type=int, default=Effort().rows, help="rows of element types per kernel")
     parser.add_argument("--combinations", type=int, default=Effort().combinations, help="template combinations per row")
+    parser.add_argument("--kept", action="store_true", help="build nothing: print and write what a run with the same FOLDER, ended or not, has found so far")
     parser.add_argument("--write", type=Path, help="the page to write")
     return parser
 
 
 def _chosen(selections: list[Selection], only: str, step: int) -> list[Kernel]:
-    return [kernel for selection in selections for kernel in selection.kernels if only in kernel.path][::step]
+    """In an order that is no order of theirs, so that what a run that was ended early has tried is spread over all."""
+    kernels = [kernel for selection in selections for kernel in selection.kernels if only in kernel.path]
+    return sorted(kernels, key=lambda kernel: hashlib.sha256(f"{kernel.root.name}/{kernel.path}".encode()).hexdigest())[::step]
 
 
 def _measured(kernels: list[Kernel], work: Path, effort: Effort, store: Store) -> list[Result]:

@@ -61,7 +61,7 @@ def _state(report: Report) -> str:
     commits = ", ".join(f"{item.root.name} `{_commit(item.root)}`" for item in report.selections)
     effort, day = report.effort, datetime.now(tz=timezone.utc).date().isoformat()
     tried, files = len(report.results), sum(len(item.kernels) for item in report.selections)
-    sample = "" if tried == files else f" Of the {files} kernel files {tried}, spread over all, were tried."
+    sample = "" if tried == files else f" Of the {files} kernel files {tried} were tried, in the order of a digest of their paths: a sample."
     return (
         f"State: {day}; {commits}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
         f"combinations per row, spread over all.{sample}\n"
