@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -35,6 +36,8 @@ class Report:
     selections: Sequence[Selection]
     results: Sequence[Result]
     effort: Effort
+    note: str = ""
+    """What else a reader has to know of this run."""
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -51,6 +54,12 @@ def missing(results: Sequence[Result]) -> list[tuple[str, int]]:
     return Counter(name for item in results for name in item.names).most_common()
 
 
+def listed(report: Report) -> str:
+    """Every result as JSON, one per line."""
+    rows = ({"repository": item.repository, "path": item.path, "linked": item.is_linked, "what": item.kind, "missing": item.names} for item in report.results)
+    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+
+
 def markdown(report: Report) -> str:
     """The whole page."""
     parts = [_HEAD, _state(report), _totals(report), _groups(report), _left_out(report), _kinds(report), _names(report), _failures(report)]
@@ -61,10 +70,10 @@ def _state(report: Report) -> str:
     commits = ", ".join(f"{item.root.name} `{_commit(item.root)}`" for item in report.selections)
     effort, day = report.effort, datetime.now(tz=timezone.utc).date().isoformat()
     tried, files = len(report.results), sum(len(item.kernels) for item in report.selections)
-    sample = "" if tried == files else f" Of the {files} kernel files {tried} were tried, in the order of a digest of their paths: a sample."
+    sample = "" if tried == files else f" Of the {files} kernel files {tried} were tried."
     return (
         f"State: {day}; {commits}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
-        f"combinations per row, spread over all.{sample}\n"
+        f"combinations per row, spread over all.{sample} {report.note}\n"
     )
 
 
