@@ -1,6 +1,6 @@
 """How many public kernels for the Ascend 910B compile and link against our headers.
 
-usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept] [--write docs/coverage.md [--note TEXT]]
+usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept] [--write PAGE [--note TEXT]]
 
 CHECKOUT is a working copy of ops-math, ops-nn or cann-bench; nothing of them is kept here. Results are kept as JSON in FOLDER and taken up again: what did not
 change is not tried twice. Prints how many kernels are linked and what is missing, by number of kernels.
