@@ -18,6 +18,7 @@
 #include "fibre.h"
 #include "freed.h"
 #include "hazard.h"
+#include "load_image.h"
 #include "memory.h"
 #include "program_clock.h"
 #include "shadow.h"
@@ -139,6 +140,7 @@ struct Core {
     BestOfRepeats best;                 // of the last maximum or minimum over repeats
     uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
     uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    ImageRegisters image;               // of LoadData as convolution
     std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
@@ -211,6 +213,7 @@ void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 void run_nd2nz(Core &core, const vnpu_record &record);
 void run_load_data(Core &core, const vnpu_record &record);
+void run_load_image(Core &core, const vnpu_record &record);
 void run_bias_copy(Core &core, const vnpu_record &record);
 void run_mmad(Core &core, const vnpu_record &record);
 void run_fixpipe(Core &core, const vnpu_record &record);

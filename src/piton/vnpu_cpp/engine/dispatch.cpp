@@ -39,6 +39,9 @@ void set_register(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_SYS_WORKSPACE:
             core.sys_workspace = record.scalar;
             break;
+        case VNPU_OP_SET_IMAGE:
+            set_image_register(core, record);
+            break;
         default:
             set_atomic(core, record);
     }
@@ -122,6 +125,8 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_LOAD_DATA:
         case VNPU_OP_LOAD_DATA_TRANSPOSE:
             return run_load_data(core, record);
+        case VNPU_OP_LOAD_IMAGE:
+            return run_load_image(core, record);
         case VNPU_OP_MMAD:
             return run_mmad(core, record);
         case VNPU_OP_FIXPIPE:
@@ -152,6 +157,7 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_CTRL:
         case VNPU_OP_SET_ADDRESSES:
         case VNPU_OP_SET_SYS_WORKSPACE:
+        case VNPU_OP_SET_IMAGE:
             return set_register(core, record);
         case VNPU_OP_PRINT:
             return print_text(core, record);

@@ -21,6 +21,7 @@
 #include "ascendc/copy_slice.h"
 #include "ascendc/cross_core.h"
 #include "ascendc/cube.h"
+#include "ascendc/cube_image.h"
 #include "ascendc/dequant.h"
 #include "ascendc/dump.h"
 #include "ascendc/duplicate.h"

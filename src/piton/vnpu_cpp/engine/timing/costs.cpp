@@ -129,6 +129,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_DATA_COPY_PAD, "DataCopyPad", Formula::Copy, kFamilies},
     {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_LOAD_DATA, "LoadData", Formula::LoadData, kFamilies},
+    {VNPU_OP_LOAD_IMAGE, "LoadData", Formula::LoadData, kFamilies},
     {VNPU_OP_LOAD_DATA_TRANSPOSE, "LoadDataWithTranspose", Formula::LoadData, kFamilies},
     {VNPU_OP_MMAD, "Mmad", Formula::Mmad, kFamilies},
     {VNPU_OP_FIXPIPE, "Fixpipe", Formula::Fixpipe, kFamilies},

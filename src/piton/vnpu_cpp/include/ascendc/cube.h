@@ -3,7 +3,7 @@
  *
  * Problem: the calls count in fractals of 512 bytes, in squares of one or two of them, or in gaps after them.
  * Approach: everything becomes bytes from start to start in the record; which source fractal comes first becomes part of the source's address.
- * Limits: from L1 only, not from global memory; no convolution form (LoadData3DParamsV2), no 4-bit elements; addresses go upwards. A type that Mmad does not
+ * Limits: from L1 only, not from global memory; the convolution form is in cube_image.h; addresses go upwards. A type that Mmad does not
  * have on the Ascend 910B is refused at compile time, a transposed LoadData of other than 2-byte elements when it runs.
  */
 #ifndef PITON_ASCENDC_CUBE_H

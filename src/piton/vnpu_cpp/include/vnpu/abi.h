@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 4u
+#define VNPU_ABI_VERSION 5u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -152,6 +152,10 @@ enum vnpu_opcode {
        columns to columns; mask[0] = matrices | bytes between them in L0C << 32; mask[1] = bytes between them in GM | (VNPU_FIX_* | unit flag) << 32; scalar =
        parameters of the quantisation */
     VNPU_OP_FIXPIPE = 197,
+    /* LoadData as convolution, L1 to L0A or L0B: p[0] = mExtension | kExtension << 16, p[1] = mStartPt | kStartPt << 16, p[2] = strideW | strideH << 8 |
+       dilationFilterW << 16 | dilationFilterH << 24, p[3] = VNPU_IMAGE_* flags; mask[0] = shape (see VNPU_OP_SET_IMAGE), mask[1] = filterW | filterH << 16 |
+       channelSize << 32; scalar = padding value's bits */
+    VNPU_OP_LOAD_IMAGE = 208,
     /* scalar unit */
     VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
     VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
@@ -173,6 +177,9 @@ enum vnpu_opcode {
     VNPU_OP_SET_DEQ_SCALE = 292, /* scalar: all 64 bits, see docs/vnpu-abi.md */
     VNPU_OP_SET_CTRL = 293,      /* scalar: all 64 bits */
     VNPU_OP_SET_ADDRESSES = 294, /* p[3] = 0 source, 1 destination: 16 UB addresses in blocks of 32 bytes, 16 bits each, in mask, scalar, p[1], p[2] */
+    /* registers of VNPU_OP_LOAD_IMAGE: p[0] = enum vnpu_image_register; a shape is height | width << 16 | padding left << 32, right << 40, top << 48,
+       bottom << 56 */
+    VNPU_OP_SET_IMAGE = 304,
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
     VNPU_OP_BUFFER_INIT = 320,       /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
     VNPU_OP_BUFFER_ACQUIRE = 321,    /* p[0] = buffer handle */
@@ -234,6 +241,15 @@ enum vnpu_strange_tensor { VNPU_TENSOR_OF_NO_QUEUE = 0, VNPU_TENSOR_OF_ANOTHER_Q
 
 /* How Fixpipe changes the type, in the order of QuantMode_t. */
 enum vnpu_quant { VNPU_QUANT_NONE = 0, VNPU_QUANT_F16 = 1, VNPU_QUANT_BF16 = 2, VNPU_QUANT_DEQ_F16 = 3, VNPU_QUANT_F32_B8 = 5, VNPU_QUANT_REQ_B8 = 7 };
+
+/* In p[3] of VNPU_OP_LOAD_IMAGE. */
+#define VNPU_IMAGE_TRANSPOSE 0x1u
+#define VNPU_IMAGE_RIGHT_SHAPE 0x2u  /* the right register holds the shape */
+#define VNPU_IMAGE_SETS_SHAPE 0x4u   /* mask[0] goes into that register first */
+#define VNPU_IMAGE_SETS_PADDING 0x8u /* scalar goes into the register of the padding value first */
+
+/* What VNPU_OP_SET_IMAGE sets: from scalar, or for repeats p[1] = number, p[2] = step in 16 rows or 32 bytes of columns, p[3] = 1: sideways. */
+enum vnpu_image_register { VNPU_IMAGE_SHAPE_LEFT = 0, VNPU_IMAGE_SHAPE_RIGHT = 1, VNPU_IMAGE_PADDING = 2, VNPU_IMAGE_BOUNDARY = 3, VNPU_IMAGE_REPEATS = 4 };
 
 #define VNPU_SELECT_REGISTER 0x10u /* in p[3] of VNPU_OP_SELECT */
 
