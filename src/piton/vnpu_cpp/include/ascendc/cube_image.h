@@ -146,7 +146,7 @@ namespace AscendC {
 template <typename T, const IsResetLoad3dConfig &defaultConfig = IS_RESER_LOAD3D_DEFAULT_CONFIG>
 PITON_API void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData3DParamsV2<T> &loadDataParams,
                         piton::Location at = piton::Location()) {
-    PITON_REQUIRE_TYPE("LoadData", piton::kIsImage<T>, "int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
+    PITON_REQUIRE_TYPE("LoadData as convolution", piton::kIsImage<T>, "int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
     const LoadData3DParamsV2<T> &load = loadDataParams;
     piton::ImageLoad all{};
     all.ext = load.kExtension | uint64_t(load.mExtension) << 16 | uint64_t(load.kStartPt) << 32 | uint64_t(load.mStartPt) << 48;
@@ -164,7 +164,7 @@ PITON_API void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, co
 template <typename T>
 PITON_API void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData3DParamsV2Pro &loadDataParams,
                         piton::Location at = piton::Location()) {
-    PITON_REQUIRE_TYPE("LoadData", piton::kIsImage<T>, "int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
+    PITON_REQUIRE_TYPE("LoadData as convolution", piton::kIsImage<T>, "int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
     const LoadData3DParamsV2Pro &load = loadDataParams;
     piton::ImageLoad all{};
     all.ext = load.extConfig, all.filter = load.filterConfig, all.channels = load.channelSize;
