@@ -144,7 +144,9 @@ void run_mmad(Core &core, const vnpu_record &record) {
         multiply(core, record, plan);
         mark_results(core, record, plan);
     }
-    core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.k1), plan.m * plan.n * plan.k));
+    vnpu_record charged = record;
+    if (record.src0.dtype == VNPU_DT_F32 && (core.ctrl & kCtrlHf32)) charged.p[3] |= VNPU_MMAD_HF32;
+    core.append(cost_of(core.launch.chip, charged, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.k1), plan.m * plan.n * plan.k));
 }
 
 }  // namespace vnpu

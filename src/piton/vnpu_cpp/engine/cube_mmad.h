@@ -14,6 +14,7 @@
 
 namespace vnpu {
 
+constexpr uint64_t kCtrlHf32 = 1ull << 46, kCtrlHf32TowardsZero = 1ull << 47;  // bits of CTRL
 constexpr uint64_t kSide = 16, kFractal = 512, kResultFractal = 1024;
 
 inline uint64_t ceil_div(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }

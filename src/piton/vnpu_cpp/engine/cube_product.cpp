@@ -18,7 +18,6 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint64_t kCtrlHf32 = 1ull << 46, kCtrlHf32TowardsZero = 1ull << 47;
 constexpr uint32_t kHf32Dropped = 12;  // of float's 23 bits of mantissa
 constexpr uint64_t kUnits = 64;        // elements of 32 bytes, at most
 
