@@ -8,10 +8,15 @@ from typing import Any
 
 from timing_driver import ADD, CAST, F16, F32, MTE2, MTE3, V
 
+from piton.catalog.hardware import load_hardware
+
 GM_X, GM_Y, GM_Z = 0x200000000000, 0x200010000000, 0x200020000000
 """Device addresses of two inputs and the output, 256 MiB apart."""
 
 ADD_ROWS = ADD_COLUMNS = 8192
+BLOCK_CYCLES = int(load_hardware("ascend910b1").simulation["scalar.block_cycles"].value)
+LOOP_BLOCKS = 3
+"""Basic blocks of a tile's loop: its condition, the length of the tile, the body."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +76,27 @@ def _add_tile(case: AddCase, buffer: int, start: int, count: int, is_reused: tup
     """`is_reused`: whether the tile waits for its buffer, and whether it tells that it is done with it."""
     waits, sets = is_reused
     x, y, z = _add_addresses(case, buffer)
+    branch = [] if case.is_double else [f"code {BLOCK_CYCLES}"]  # with one buffer the program asks whether this is the first or the last tile
+    yield f"code {LOOP_BLOCKS * BLOCK_CYCLES}"
     if waits:
         yield f"wait {V} {MTE2} {buffer}"
+    yield from branch
     yield f"read {GM_X + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
     yield f"read {GM_Y + 2 * start} 1 {2 * count} 0 {int(case.is_bypass)}"
     yield from (f"{verb} {MTE2} {V} {buffer}" for verb in ("set", "wait"))
+    yield from branch
     if waits:
         yield f"wait {MTE3} {V} {buffer}"
+    yield from branch
     yield f"vector {ADD} {F16} {z} {x} {y} {-(-count // 128)}"
     if sets:
+        yield from branch
         yield f"set {V} {MTE2} {buffer}"
+    yield from branch
     yield from (f"{verb} {V} {MTE3} {buffer}" for verb in ("set", "wait"))
     yield f"write {GM_Z + 2 * start} 1 {2 * count} 0 0"
     if sets:
+        yield from branch
         yield f"set {MTE3} {V} {buffer}"
 
 

@@ -21,7 +21,7 @@ BF16, I8 = 2, 4
 L0A, L0B, BT = 4, 5, 7
 GM = 0x200000000000
 MHZ = 1850
-ISSUE, SETUP, LATENCY, DRAIN = 9, 12, round(0.109 * MHZ), 1
+ISSUE, SETUP, LATENCY, DRAIN = 5, 12, round(0.109 * MHZ), 1
 BARE = with_figures(**NO_LAUNCH)
 
 

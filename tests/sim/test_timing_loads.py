@@ -18,7 +18,7 @@ from piton.core.hardware import Hardware
 
 GM = 0x200000000000
 MHZ = 1850
-ISSUE, SETUP, LATENCY, DRAIN = 9, 12, round(0.204 * MHZ), 1
+ISSUE, SETUP, LATENCY, DRAIN = 5, 12, round(0.204 * MHZ), 1
 BARE = with_figures(**NO_LAUNCH)
 FIRST_BYTE = ISSUE + SETUP
 """When a load that is the first instruction of its core moves its first byte."""

@@ -36,6 +36,7 @@ LOSS_TEXTS = {
     "latency": "latency",
     "bank_conflict": "bank conflicts",
     "cache_miss": "data cache misses",
+    "scalar_code": "the kernel's own scalar code",
 }
 """Reasons of `LaunchRecord.lost_cycles`, to follow "loses 12 % to"."""
 

@@ -20,7 +20,7 @@ const LaunchTrace &replayed_trace() { return last_trace; }
 
 std::shared_ptr<const ChipModel> chip_double(uint64_t ub_bytes, uint32_t cores) {
     auto chip = std::make_shared<ChipModel>();
-    chip->limits = {ub_bytes, 524288, 65536, 65536, 131072, 1024, cores / 2, cores, 1800000000, 50000000};
+    chip->limits = {ub_bytes, 524288, 65536, 65536, 131072, 1024, cores / 2, cores, 1800000000, 50000000, 3};
     return chip;
 }
 

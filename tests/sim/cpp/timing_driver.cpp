@@ -12,7 +12,8 @@
  *   mmad DTYPE PAIRS | loaddata SPACE BYTES | fixpipe ADDR ROWS COLUMNS PITCH DTYPE   (PITCH in bytes)
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
  *   setup                                     the construction of a TPipe
- *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync | crossset PIPE ID | crosswait ID
+ *   code CYCLES                               of the kernel's own code, before the entry that follows
+ *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync [WHO] | crossset PIPE ID [MODE] | crosswait ID
  * Commands:
  *   launch    replay the cores given since the last launch     repeat    the same cores once more
  *   cost      print the cycles of the last entry               cold      empty the L2        kind K    core kind of the launch
@@ -25,6 +26,7 @@
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "timing.h"
 
@@ -42,7 +44,10 @@ public:
         std::istringstream words(text);
         std::string name;
         if (!(words >> name)) return;
-        if (!command(name, words)) current().push_back(entry(name, words));
+        if (command(name, words)) return;
+        TraceEntry next = entry(name, words);
+        next.code_cycles = std::exchange(code_, 0);
+        current().push_back(next);
     }
 
 private:
@@ -64,6 +69,8 @@ private:
             words >> trace_.core_kind;
         else if (name == "record")
             recorded_ = static_cast<uint32_t>(number(words));
+        else if (name == "code")
+            code_ = static_cast<uint32_t>(number(words));
         else if (name == "copy")
             std::printf("{\"cycles\": %" PRIu64 "}\n", copy_cycles(*chip_, number(words), *memory_));
         else
@@ -191,6 +198,9 @@ private:
         if (e.kind == TraceKind::Work) e.cycles = static_cast<uint32_t>(number(words));
         if (name == "issue") e.issue_cycles = static_cast<uint32_t>(number(words));
         if (is_flag || e.kind == TraceKind::CrossSet || e.kind == TraceKind::CrossWait) e.event = static_cast<uint8_t>(number(words));
+        uint32_t given = 0;
+        if (e.kind == TraceKind::CrossSet && words >> given) e.cross_mode = given;
+        if (e.kind == TraceKind::SyncAll && words >> given) e.event = static_cast<uint8_t>(given);
         return e;
     }
 
@@ -277,6 +287,7 @@ private:
     LaunchTrace trace_;
     bool is_launched_ = false;
     uint32_t recorded_ = 0;  // instructions kept of each launch
+    uint32_t code_ = 0;      // cycles of scalar code before the next entry
 };
 
 }  // namespace

@@ -22,9 +22,18 @@ from piton.targets.vnpu.sources import EXTENSION, SourceTree, alone, device_tree
 _KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
 LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
 """Of the host pass of a kernel's source: what runs on the host is not measured, so that a quick compile counts more."""
-DEVICE_FLAGS = (*_KERNEL_FLAGS, "-O2", "-DPITON_DEVICE_PASS", "-fvisibility=hidden", "-ffunction-sections", "-fsanitize-coverage=trace-pc")
+DEVICE_FLAGS = (
+    *_KERNEL_FLAGS,
+    "-O2",
+    "-DPITON_DEVICE_PASS",
+    "-DPITON_COUNTS_BLOCKS",
+    "-fvisibility=hidden",
+    "-ffunction-sections",
+    "-fsanitize-coverage=trace-pc",
+    "-fno-tree-vectorize",
+)
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
-calls the engine, which ends code that does not."""
+calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
 NOTHING = re.compile(r"(?!)")

@@ -103,9 +103,30 @@ void Core::note(const vnpu_record &record, const std::string &kind, const std::s
     launch.reporter.finding(place_of(record), index, kind, message, std::move(numbers));
 }
 
-uint64_t Core::scalar_code() const { return launch.options.budget_cycles - static_cast<uint64_t>(budget_left) - charged; }
+uint64_t Core::code_blocks() const { return launch.options.budget_cycles - static_cast<uint64_t>(budget_left) - charged; }
 
-void Core::append(const TraceEntry &entry) {
+void Core::append_work(uint64_t cycles) {
+    TraceEntry code;
+    code.pipe = VNPU_PIPE_S;
+    code.issue_cycles = 0;
+    code.code_cycles = static_cast<uint32_t>(cycles);
+    code.line = last_place.line;
+    trace.push_back(code);
+    if (notes) notes->keep({});
+}
+
+uint32_t Core::price_code() {
+    constexpr uint64_t kMost = 1u << 31;
+    const uint64_t blocks = code_blocks();
+    uint64_t cycles = (blocks - priced_blocks) * launch.limits.code_block_cycles;
+    priced_blocks = blocks;
+    for (; cycles > kMost; cycles -= kMost) append_work(kMost);
+    return static_cast<uint32_t>(cycles);
+}
+
+void Core::append(const TraceEntry &given) {
+    TraceEntry entry = given;
+    entry.code_cycles = price_code();
     const bool is_copy = entry.kind == TraceKind::GmRead || entry.kind == TraceKind::GmWrite;
     const uint64_t transfer = is_copy ? static_cast<uint64_t>(entry.blocks) * entry.block_bytes / kBudgetBytesPerCycle : 0;
     const uint64_t cost = entry.cycles + entry.issue_cycles + transfer;

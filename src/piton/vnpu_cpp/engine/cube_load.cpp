@@ -11,6 +11,7 @@
 
 #include "access.h"
 #include "dtypes.h"
+#include "half.h"
 #include "vector_plan.h"
 
 namespace vnpu {
@@ -148,43 +149,41 @@ void run_load_data(Core &core, const vnpu_record &record) {
     core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(fractals), bytes));
 }
 
-// Fill: a value all over L1, L0A or L0B, a repeat at a time.
-void run_fill(Core &core, const vnpu_record &record) {
-    const uint64_t repeats = record.p[0], bytes = record.p[1], step = bytes + record.p[3], element = dtype_bytes(record.dst.dtype);
-    const bool is_to_l1 = record.dst.space == VNPU_SPACE_L1;
-    if (!is_to_l1 && record.dst.space != VNPU_SPACE_L0A && record.dst.space != VNPU_SPACE_L0B)
-        core.fail(record, "unsupported_api", "Fill writes L1 (TPosition::A1, B1), L0A (A2) or L0B (B2)");
-    if (repeats == 0 || bytes == 0) return core.append(cost_of(core.launch.chip, record, 0, 0));
-    check_on_chip(core, record, record.dst, (repeats - 1) * step + bytes, true, is_to_l1 ? kBlockBytes : kL0Align);
-    const OnChip to = on_chip(core, record.dst.space);
-    std::vector<Touch> touches;
-    for (uint64_t at = record.dst.addr; touches.size() < repeats; at += step) touches.push_back({record.dst.space, true, at, at + bytes});
-    order_accesses(core, record, touches);
-    for (size_t repeat = 0; repeat < touches.size() && core.moves_data(); ++repeat) {
-        for (uint64_t at = touches[repeat].begin; at < touches[repeat].end; at += element) std::memcpy(to.bytes.data() + at, &record.scalar, element);
-        to.undefined.clear(touches[repeat].begin, touches[repeat].end);
+namespace {
+
+// Halves become floats on their way into the bias table.
+void widen_between(const OnChip &from, uint64_t src, const OnChip &to, uint64_t dst, uint64_t bytes) {
+    to.undefined.clear(dst, dst + 2 * bytes);
+    for (uint64_t at = 0; at < bytes; at += 2) {
+        uint16_t bits = 0;
+        std::memcpy(&bits, from.bytes.data() + src + at, sizeof bits);
+        const float value = half_to_float(bits);
+        std::memcpy(to.bytes.data() + dst + 2 * at, &value, sizeof value);
+        if (from.undefined.any(src + at, src + at + 2)) to.undefined.set(dst + 2 * at, dst + 2 * at + 4);
     }
-    core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(repeats), repeats * bytes));
 }
+
+}  // namespace
 
 void run_bias_copy(Core &core, const vnpu_record &record) {
     const uint64_t blocks = record.p[0], bytes = record.p[1];
     if (blocks == 0 || bytes == 0) return core.append(cost_of(core.launch.chip, record, 0, 0));
-    // Into the fixpipe buffer steps are from start to start.
-    const bool is_fix = record.dst.space == VNPU_SPACE_FB;
-    const uint64_t src_step = (is_fix ? 0 : bytes) + record.p[2], dst_step = (is_fix ? 0 : bytes) + record.p[3];
+    const bool is_widened = record.src0.dtype == VNPU_DT_F16 && record.dst.dtype == VNPU_DT_F32;
+    const bool is_fix = record.dst.space == VNPU_SPACE_FB;  // steps are from start to start there
+    const uint64_t dst_bytes = is_widened ? 2 * bytes : bytes;
+    const uint64_t src_step = (is_fix ? 0 : bytes) + record.p[2], dst_step = (is_fix ? 0 : dst_bytes) + record.p[3];
     check_on_chip(core, record, record.src0, (blocks - 1) * src_step + bytes, false);
-    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + bytes, true, is_fix ? kFixAlign : kBiasAlign);
+    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + dst_bytes, true, is_fix ? kFixAlign : kBiasAlign);
     const OnChip from = on_chip(core, VNPU_SPACE_L1), to = on_chip(core, record.dst.space);
     std::vector<Touch> touches;
     for (uint64_t block = 0; block < blocks; ++block) {
         const uint64_t src = record.src0.addr + block * src_step, dst = record.dst.addr + block * dst_step;
         append_touch(touches, {VNPU_SPACE_L1, false, src, src + bytes});
-        touches.push_back({record.dst.space, true, dst, dst + bytes});
+        touches.push_back({record.dst.space, true, dst, dst + dst_bytes});
     }
     order_accesses(core, record, touches);
     for (uint64_t block = 0; block < blocks && core.moves_data(); ++block)
-        copy_between(from, record.src0.addr + block * src_step, to, record.dst.addr + block * dst_step, bytes);
+        (is_widened ? widen_between : copy_between)(from, record.src0.addr + block * src_step, to, record.dst.addr + block * dst_step, bytes);
     core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(blocks), blocks * bytes));
 }
 

@@ -71,23 +71,6 @@ void pipe_barrier(Core &core, const vnpu_record &record) {
     core.append(entry_of(TraceKind::Barrier, record, pipe, pipe, 0));
 }
 
-void sync_all(Core &core, const vnpu_record &record) {
-    const Launch &launch = core.launch;
-    if (core.is_cube())
-        core.fail(record, "unsupported_api", "SyncAll<true> joins vector cores; a kernel for cube cores only has no cross-core synchronisation");
-    if (launch.blocks > launch.limits.cores_aiv)
-        core.fail(record, "deadlock",
-                  "SyncAll in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
-                      " cores: blocks that have not started can't arrive, so all wait for ever",
-                  {{"blocks", launch.blocks}, {"cores", launch.limits.cores_aiv}});
-    core.clocks.barrier(VNPU_PIPE_ALL);
-    core.append(entry_of(TraceKind::SyncAll, record, VNPU_PIPE_ALL, VNPU_PIPE_ALL, 0));
-    core.waiting.kind = Waiting::Kind::SyncAll;
-    core.last_wait = place_of(record);
-    core.fibre->yield();
-    core.waiting = Waiting{};
-}
-
 // Bytes that two unordered writes have left behind and that nobody has read.
 void note_unordered(Core &core, const OnChip &memory) {
     for (const auto &[begin, write] : memory.unordered.all()) {
@@ -118,6 +101,7 @@ std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t
 
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
+    if (const uint32_t rest = core.price_code()) core.append_work(rest);
     const uint8_t first = core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB, last = core.is_cube() ? VNPU_SPACE_FB : VNPU_SPACE_UB;
     for (uint8_t space = first; space <= last; ++space) note_unordered(core, on_chip(core, space));
     for (const auto &[key, pending] : core.events) {
@@ -129,7 +113,6 @@ void end_of_program(Core &core) {
                                            " and never waited for; it would disturb the next kernel on this core; needed: " + leak_remedy(place, from, to, id),
                                        {{"event_id", id}, {"sets", static_cast<int64_t>(pending.size())}});
     }
-    report_left_cross_flags(core);
     note_atomic(core);
     if (core.dirty.ranges().empty() || !core.moves_data()) return;
     core.launch.reporter.violation(

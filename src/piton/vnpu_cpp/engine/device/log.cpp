@@ -66,7 +66,7 @@ const char *const kWaitNames[kWaitReasons] = {
     "flag_s",  "flag_v",     "flag_m",   "flag_mte1",  "flag_mte2", "flag_mte3", "flag_fix",  // by the pipe that sets it
     "barrier", "full_queue", "sync_all", "cross_flag", "end",       "idle",      "launch",   "tail",
 };
-const char *const kLossNames[kLossReasons] = {"bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss"};
+const char *const kLossNames[kLossReasons] = {"bandwidth_share", "small_blocks", "latency", "bank_conflict", "cache_miss", "scalar_code"};
 
 // Reasons that cost nothing are left out, and so are pipes that a launch does not use.
 template <size_t reasons>
@@ -155,6 +155,7 @@ std::string Log::json() const {
         .number("device_to_device_bytes", device_to_device_bytes)
         .number("launch_seconds", launch_seconds)
         .flag("is_cut", is_cut)
+        .flag("is_code_gone", is_code_gone)
         .text("engine_failure", engine_failure)
         .done();
 }

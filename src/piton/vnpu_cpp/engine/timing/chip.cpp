@@ -81,6 +81,7 @@ ChipLimits read_limits(const Table &table) {
     limits.cores_aiv = table.small("cores.aiv");
     limits.clock_hz = table.whole("clock.core_hz");
     limits.system_cycle_hz = table.whole("clock.system_cycle_hz");
+    limits.code_block_cycles = table.small("scalar.block_cycles");
     return limits;
 }
 

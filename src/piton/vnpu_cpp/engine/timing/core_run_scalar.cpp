@@ -20,6 +20,7 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
     const TraceEntry &entry = trace_[next_];
     const uint32_t pipe = queue_of(entry);
     if (recorder_) recorder_->reach(next_, now_);
+    run_code(entry);
     if (entry.kind == TraceKind::SyncAll) return sync_all(requests);
     bool is_done = false;
     if (pipe != VNPU_PIPE_S)
@@ -34,6 +35,16 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
         is_done = scalar_work(entry);
     if (is_done) ++next_;
     return is_done;
+}
+
+// The kernel's own code comes before the call, and once: S may come to an entry several times until it can go on.
+void CoreRun::run_code(const TraceEntry &entry) {
+    if (coded_ == next_) return;
+    coded_ = next_;
+    if (recorder_) recorder_->code(next_, {now_, now_ + entry.code_cycles});
+    now_ += entry.code_cycles;
+    scalar_busy_ += entry.code_cycles;
+    scalar_code_ += entry.code_cycles;
 }
 
 // Put the entry into the queue of its pipe; S waits while the queue is full.
@@ -96,7 +107,7 @@ bool CoreRun::scalar_soft_wait(uint32_t token) {
 }
 
 bool CoreRun::scalar_cross_wait(uint32_t event) {
-    const std::vector<uint64_t> &releases = crosses_.flags[event];
+    const std::vector<uint64_t> &releases = crosses_.flags[core_][event];
     if (cross_waits_[event] >= releases.size()) return false;
     stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNothing);
     return true;
@@ -116,6 +127,7 @@ bool CoreRun::sync_all(std::vector<Request> &requests) {
     is_in_sync_all_ = true;
     Request request;
     request.kind = Request::Kind::SyncAll;
+    request.event = trace_[next_].event;
     request.time = now_;
     requests.push_back(request);
     return false;

@@ -26,6 +26,13 @@ void SliceRecorder::reach(uint32_t entry, uint64_t now) {
     while (next_use_ < block_.uses.size() && block_.uses[next_use_].entry <= entry) block_.uses[next_use_++].time = now;
 }
 
+void SliceRecorder::code(uint32_t entry, std::pair<uint64_t, uint64_t> time) {
+    Slice before;
+    before.end = time.first;
+    before.pipe = VNPU_PIPE_S;
+    add_loss(before, entry, kLossCode, time.second);
+}
+
 void SliceRecorder::issue(uint32_t entry, uint64_t begin, uint64_t end) {
     Slice slice;
     slice.begin = begin;

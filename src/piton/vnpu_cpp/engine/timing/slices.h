@@ -24,7 +24,8 @@ class SliceRecorder {
 public:
     SliceRecorder(BlockTimeline &block, const CoreTrace &trace, uint64_t start);
 
-    void reach(uint32_t entry, uint64_t now);  // S comes to it
+    void reach(uint32_t entry, uint64_t now);                       // S comes to it
+    void code(uint32_t entry, std::pair<uint64_t, uint64_t> time);  // S runs the kernel's own code before it
     void issue(uint32_t entry, uint64_t begin, uint64_t end);
     void run(uint32_t pipe, uint32_t entry, std::pair<uint64_t, uint64_t> time, uint64_t queued, std::pair<LossReason, uint64_t> loss);
     void transfer(uint32_t pipe, uint32_t entry, const TransferTimes &times);

@@ -135,7 +135,9 @@ struct PipePair {
 };
 
 /* enum vnpu_pipe of a hardware pipe. */
-constexpr uint8_t ToPipe(pipe_t pipe) { return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe); }
+PITON_API constexpr uint8_t ToPipe(pipe_t pipe) {
+    return pipe == PIPE_ALL ? uint8_t(VNPU_PIPE_ALL) : pipe == PIPE_FIX ? uint8_t(VNPU_PIPE_FIX) : uint8_t(pipe);
+}
 
 /* Row by row in the order of AscendC::HardEvent. */
 constexpr PipePair kEventPipes[] = {
@@ -152,10 +154,10 @@ constexpr PipePair kEventPipes[] = {
 constexpr uint32_t kEventCount = sizeof(kEventPipes) / sizeof(kEventPipes[0]);
 static_assert(kEventCount == static_cast<uint32_t>(AscendC::HardEvent::MAX), "one row per event");
 
-constexpr PipePair PipesOf(AscendC::HardEvent event) { return kEventPipes[static_cast<uint32_t>(event)]; }
+PITON_API constexpr PipePair PipesOf(AscendC::HardEvent event) { return kEventPipes[static_cast<uint32_t>(event)]; }
 
 /* Physical memory of a logical position. */
-constexpr uint8_t SpaceOf(AscendC::TPosition position) {
+PITON_API constexpr uint8_t SpaceOf(AscendC::TPosition position) {
     using P = AscendC::TPosition;
     switch (position) {
         case P::GM:
@@ -192,7 +194,7 @@ struct QueueEvents {
 };
 
 /* Events of a queue that moves data from `source` to `destination` memory; MAX where there is no such path. */
-constexpr QueueEvents EventsOfPath(uint8_t source, uint8_t destination) {
+PITON_API constexpr QueueEvents EventsOfPath(uint8_t source, uint8_t destination) {
     using E = AscendC::HardEvent;
     if (source == VNPU_SPACE_GM && destination == VNPU_SPACE_UB) return {E::MTE2_V, E::V_MTE2};
     if (source == VNPU_SPACE_UB && destination == VNPU_SPACE_GM) return {E::V_MTE3, E::MTE3_V};
@@ -211,7 +213,7 @@ struct PositionPair {
 };
 
 /* Where the data of TQue<position> come from and go to. */
-constexpr PositionPair PathOf(AscendC::TPosition position) {
+PITON_API constexpr PositionPair PathOf(AscendC::TPosition position) {
     using P = AscendC::TPosition;
     switch (position) {
         case P::VECIN:
@@ -235,6 +237,8 @@ constexpr PositionPair PathOf(AscendC::TPosition position) {
             return {position, P::CO2};
         case P::CO2:
             return {position, P::GM};
+        case P::VECCALC: /* scratch memory as a queue: what EnQue and DeQue order is for no instruction of the vector unit */
+            return {position, position};
         default:
             return {P::MAX, P::MAX};
     }

@@ -39,14 +39,14 @@ namespace AscendC {
 
 template <typename T>
 template <uint16_t opcode>
-PITON_API const LocalTensor<T> &LocalTensor<T>::operator=(const piton::Expression<T, opcode> &given) const {
+const LocalTensor<T> &LocalTensor<T>::operator=(const piton::Expression<T, opcode> &given) const {
     piton::RunOperator(*this, given);
     return *this;
 }
 
 template <typename T>
 template <typename U>
-PITON_API const LocalTensor<T> &LocalTensor<T>::operator=(const piton::Comparison<U> &given) const {
+const LocalTensor<T> &LocalTensor<T>::operator=(const piton::Comparison<U> &given) const {
     Compare(*this, given.src0, given.src1, given.mode, given.src0.GetSize(), given.at);
     return *this;
 }

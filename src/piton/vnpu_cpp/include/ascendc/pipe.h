@@ -9,6 +9,7 @@
 #ifndef PITON_ASCENDC_PIPE_H
 #define PITON_ASCENDC_PIPE_H
 
+#include "matmul/tokens.h"
 #include "sync.h"
 #include "system.h"
 #include "tensor.h"
@@ -134,6 +135,13 @@ public:
         }
     }
 
+    /* Ours, for Matmul objects (matmul/tokens.h). */
+    PITON_API piton::CubeFlags &Cube() { return cube_; }
+    PITON_API TEventID TakeCubeId(HardEvent event, piton::Location at) { return ids_.Allocate(event, "Matmul", at); }
+    PITON_API void GiveBackCubeId(HardEvent event, TEventID id) { ids_.Release(event, id); }
+    /* `bytes` of the memory of `position` that stay taken. */
+    PITON_API uint32_t TakeForCube(TPosition position, uint32_t bytes, piton::Location at) { return AddBuffer(position, bytes, 1, false, at)->address; }
+
     /* `pool` gets `len` bytes for buffers of its own; with `shared`, those of that pool (buffer_pool.h). */
     template <class Pool>
     PITON_API bool InitBufPool(Pool &pool, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
@@ -171,6 +179,7 @@ private:
     uint32_t handles_ = 0; /* never reused, so that a buffer of before Reset is not taken for a new one */
     uint64_t end_[VNPU_SPACE_COUNT] = {};
     piton::EventIds ids_;
+    piton::CubeFlags cube_;
     TEventID cubeIds_[3] = {piton::kNoEventId, piton::kNoEventId, piton::kNoEventId};
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
@@ -196,19 +205,20 @@ PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location()) {
     piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
 }
 
-PITON_API void TPipe::Init(piton::Location at) {
+void TPipe::Init(piton::Location at) {
     used_ = 0;
     for (uint64_t &end : end_) {
         end = 0;
     }
     ids_ = piton::EventIds();
+    cube_.Forget();
     isAlive_ = true;
     Tell(VNPU_OP_PIPE_BEGIN, at);
     TakeCubeIds(at);
 }
 
 /* On a cube core the framework keeps the first three M_MTE1 flags for itself: set at the start, waited for at the end. */
-PITON_API void TPipe::TakeCubeIds(piton::Location at) {
+void TPipe::TakeCubeIds(piton::Location at) {
     if (piton::IsVectorCore(at)) {
         return;
     }
@@ -217,23 +227,25 @@ PITON_API void TPipe::TakeCubeIds(piton::Location at) {
     }
 }
 
-PITON_API void TPipe::WaitForCubeIds(piton::Location at) {
+void TPipe::WaitForCubeIds(piton::Location at) {
     for (TEventID &id : cubeIds_) {
         WaitQueueFlag(HardEvent::M_MTE1, id, at);
     }
 }
 
-PITON_API void TPipe::Reset(piton::Location at) {
+void TPipe::Reset(piton::Location at) {
+    cube_.GiveBack(*this, at);
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     Init(at);
 }
 
-PITON_API void TPipe::Destroy(piton::Location at) {
+void TPipe::Destroy(piton::Location at) {
     if (!isAlive_) {
         return;
     }
     isAlive_ = false;
+    cube_.GiveBack(*this, at);
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
@@ -241,7 +253,7 @@ PITON_API void TPipe::Destroy(piton::Location at) {
 }
 
 /* Buffers that were never freed keep their flags: the engine finds them as leaks. */
-PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
+void TPipe::WaitForFreeBuffers(piton::Location at) {
     for (uint32_t i = 0; i < used_; ++i) {
         if (buffers_[i].state == piton::BufferState::Free) {
             WaitQueueFlag(buffers_[i].freeEvent, buffers_[i].freeId, at);
@@ -249,7 +261,7 @@ PITON_API void TPipe::WaitForFreeBuffers(piton::Location at) {
     }
 }
 
-PITON_API uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
+uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
     const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
     if (asked > capacity) {
@@ -259,7 +271,7 @@ PITON_API uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t cou
     return static_cast<uint32_t>(begin);
 }
 
-PITON_API void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
+void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
     buffer = piton::QueueBuffer();
     buffer.address = address;
     buffer.bytes = bytes;
@@ -274,7 +286,7 @@ PITON_API void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, 
     piton::Submit(note);
 }
 
-PITON_API piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
+piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
     if (used_ + toCome > piton::kMaxBuffers) {
         piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
     }

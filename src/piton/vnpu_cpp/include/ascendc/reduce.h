@@ -70,7 +70,7 @@ PITON_API Extent ReduceBits(const char *api, uint32_t maskIndex, const uint64_t 
     return BitsOf<isSetMask>(api, maskIndex, mask, repeats, at);
 }
 
-constexpr uint16_t PickReduction(AscendC::ReduceType type, uint16_t sum, uint16_t max, uint16_t min) {
+PITON_API constexpr uint16_t PickReduction(AscendC::ReduceType type, uint16_t sum, uint16_t max, uint16_t min) {
     return type == AscendC::ReduceType::SUM ? sum : type == AscendC::ReduceType::MAX ? max : min;
 }
 
