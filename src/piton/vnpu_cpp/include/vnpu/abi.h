@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 5u
+#define VNPU_ABI_VERSION 6u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
