@@ -86,7 +86,7 @@ def unit_product(rig: Rig, space: int, dtype: int, shape: tuple[int, int]) -> tu
     unit = np.zeros((up(side, depth), up(side, 16), 16, depth) if other == L0B else (up(side, 16), up(side, depth), 16, depth), NUMPY[dtype])
     for at in range(side):
         place = (at // depth, at // 16) if other == L0B else (at // 16, at // depth)
-        unit[(*place, at % 16, at % depth)] = 1
+        unit[place[0], place[1], at % 16, at % depth] = 1
     first = load(l1(262144, dtype), gm(rig.upload(unit.ravel()), dtype), unit.nbytes)
     made = record(195, MTE1, p=(fractals, FRACTAL, FRACTAL, 0))
     made.dst, made.src0 = local(other, 0, dtype), l1(262144, dtype)
