@@ -10,6 +10,7 @@ from piton.core.canonical import digest
 from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
 from piton.core.operator import Frozen
+from piton.core.protocols import EnginePlace
 from piton.core.timeline import TimelineRequest
 
 PrecisionProfile = Literal["strict", "cann-bench"]
@@ -95,6 +96,8 @@ class EvaluationRequest(Frozen):
     """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
     auto_sync: bool | None = None
     """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
+    engine: EnginePlace = "in-process"
+    """Where device code of a virtual NPU runs: beside the engine, or in a process of its own that reaches neither engine nor device memory."""
     is_trusted: bool = False
     """The caller trusts the code of a foreign suite (its golden.py is run)."""
     is_resumed: bool = False
@@ -106,5 +109,6 @@ class EvaluationRequest(Frozen):
         bounds = self.bounds
         budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
         hidden = [self.hidden.detail] if self.hidden else []  # key and count are part of the suite's digest
+        apart = [self.engine] if self.engine != "in-process" else []
         accuracy = [self.accuracy] if self.accuracy != "exact" else []  # a run in the usual mode is what it was before there was another
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *accuracy])
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy])
