@@ -18,6 +18,10 @@ PIPES = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
 """Execution pipes of an AI core, by the names reports use."""
 
 
+Accuracy = Literal["exact", "pessimistic"]
+"""Of the instructions whose accuracy on the chip is not published: as exact as floats allow, or off by one unit in the last place."""
+
+
 @dataclass(frozen=True)
 class TensorArgument:
     """One dense, C-contiguous tensor handed to the operator; `data` is None when only its size matters (timing runs)."""
@@ -49,6 +53,8 @@ class CaseCall:
     """Skip data and checks and keep the trace; for trusted kernels whose control flow does not depend on data."""
     copy_allowance_bytes: int = 4096
     """Bytes that may cross between host and device inside the call, for metadata (D2)."""
+    accuracy: Accuracy = "exact"
+    """How good the vector unit's Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md); a target that computes nothing ignores it."""
     timeline: TimelineRequest | None = None
     """Record timelines of the launches; nothing else of the call depends on it."""
 

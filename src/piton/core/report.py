@@ -9,7 +9,7 @@ from pydantic import Field
 from piton.core.canonical import digest
 from piton.core.case import Case, SizeClass
 from piton.core.dtype import DType
-from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.execution import Accuracy, CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
 from piton.core.interval import Interval
@@ -228,6 +228,8 @@ class Report(Frozen):
     """Which triple of times the scores are made of."""
     precision_profile: Literal["strict", "cann-bench"]
     """Which form of the precision standard outputs were compared by."""
+    accuracy: Accuracy = "exact"
+    """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal were (docs/accuracy.md); "exact" in files from before it was kept."""
     integrity: Integrity | None = None
     """Version of the integrity policy in force; None in files from before it was kept."""
     method: Method | None = None
