@@ -26,7 +26,7 @@ demo:
 
 test:
 	@tools/venv.sh dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --max-worker-restart 0 -m "not slow"
 
 check: lint types layers test
 

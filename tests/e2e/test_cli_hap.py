@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,15 +30,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(world: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In that folder, with its own cache and a terminal of 160 columns; what a command does to signals ends with the test."""
+def here(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In that folder, with its own cache and a terminal of 160 columns."""
     monkeypatch.chdir(world)
     for name, value in {"PITON_CACHE_DIR": str(world / "cache"), "COLUMNS": "160", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 @dataclass(frozen=True)
