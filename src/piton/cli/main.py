@@ -11,6 +11,7 @@ import typer
 
 import piton
 from piton.cli.baseline_app import baseline_app
+from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
@@ -34,6 +35,7 @@ app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
+app.add_typer(calibrate_app)
 
 
 @app.command("eval")
@@ -119,6 +121,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     folder: Annotated[str, typer.Option(help="Folder that belongs to the program; by default the one it lies in.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
     auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
+    timing_only: Annotated[bool, typer.Option("--timing-only", help="Time launches without computing data: no results to check.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
     """Compile a whole program with main() and run it on the virtual NPU."""
@@ -135,6 +138,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         arguments=tuple(arguments or ()),
         target=target,
         is_auto_sync=auto_sync,
+        is_timing_only=timing_only,
         out=out,
         deadline_s=timeout,
     )
