@@ -12,7 +12,7 @@ from piton.targets.vnpu.api_names import API_NAMES
 ROOT = Path(__file__).parents[2]
 HEADERS = sorted((ROOT / "src" / "piton" / "vnpu_cpp" / "include" / "ascendc").glob("*.h"))
 TABLE = ROOT / "docs" / "ascendc-api.md"
-DEFINERS = "BINARY|LOGIC|SCALAR|UNARY|FUSED|COMPARE_SCALAR|WHOLE_REDUCE|GROUP_REDUCE|TYPED_REDUCE|REDUCE_EXTREME|ATOMIC|FILL|MATH|BROADCAST"
+DEFINERS = "BINARY|LOGIC|SCALAR|UNARY|FUSED|COMPARE_SCALAR|WHOLE_REDUCE|GROUP_REDUCE|TYPED_REDUCE|REDUCE_EXTREME|ATOMIC|FILL|BROADCAST|COMPOSED_[A-Z]+|CLAMP"
 FUNCTION = re.compile(r"PITON_API (?:constexpr )?[\w:<>&\* ]+?[ \*&](\w+)\(")
 TYPE = re.compile(r"(?:class|struct|enum class) (\w+)(?: : \w+)? \{")
 DEFINED = re.compile(rf"PITON_(?:{DEFINERS})\((\w+)")

@@ -90,7 +90,10 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 }  // namespace
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
-    const Entry entry = Find(kRows, name);
-    const Entry other = entry != nullptr ? entry : FindApiKernel(name);
-    return other != nullptr ? other : FindRowKernel(name);
+    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindMatmulKernel}) {
+        if (const Entry entry = find(name)) {
+            return entry;
+        }
+    }
+    return Find(kRows, name);
 }

@@ -75,9 +75,11 @@ Entry Find(const Row (&rows)[n], const char *name) {
     return nullptr;
 }
 
-/* Of engine_kernels_api.cpp and engine_kernels_rows.cpp. */
+/* Of the other files of kernels. */
 Entry FindApiKernel(const char *name);
 Entry FindRowKernel(const char *name);
+Entry FindFunctionKernel(const char *name);
+Entry FindMatmulKernel(const char *name);
 
 }  // namespace rig
 

@@ -11,6 +11,7 @@
 
 #include "access.h"
 #include "dtypes.h"
+#include "half.h"
 #include "vector_plan.h"
 
 namespace vnpu {
@@ -122,22 +123,39 @@ void run_load_data(Core &core, const vnpu_record &record) {
     core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(fractals), bytes));
 }
 
+namespace {
+
+// Halves become floats on their way into the bias table.
+void widen_between(const OnChip &from, uint64_t src, const OnChip &to, uint64_t dst, uint64_t bytes) {
+    to.undefined.clear(dst, dst + 2 * bytes);
+    for (uint64_t at = 0; at < bytes; at += 2) {
+        uint16_t bits = 0;
+        std::memcpy(&bits, from.bytes.data() + src + at, sizeof bits);
+        const float value = half_to_float(bits);
+        std::memcpy(to.bytes.data() + dst + 2 * at, &value, sizeof value);
+        if (from.undefined.any(src + at, src + at + 2)) to.undefined.set(dst + 2 * at, dst + 2 * at + 4);
+    }
+}
+
+}  // namespace
+
 void run_bias_copy(Core &core, const vnpu_record &record) {
     const uint64_t blocks = record.p[0], bytes = record.p[1];
     if (blocks == 0 || bytes == 0) return core.append(cost_of(core.launch.chip, record, 0, 0));
-    const uint64_t src_step = bytes + record.p[2], dst_step = bytes + record.p[3];
+    const bool is_widened = record.src0.dtype == VNPU_DT_F16 && record.dst.dtype == VNPU_DT_F32;
+    const uint64_t dst_bytes = is_widened ? 2 * bytes : bytes, src_step = bytes + record.p[2], dst_step = dst_bytes + record.p[3];
     check_on_chip(core, record, record.src0, (blocks - 1) * src_step + bytes, false);
-    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + bytes, true, kBiasAlign);
+    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + dst_bytes, true, kBiasAlign);
     const OnChip from = on_chip(core, VNPU_SPACE_L1), to = on_chip(core, VNPU_SPACE_BT);
     std::vector<Touch> touches;
     for (uint64_t block = 0; block < blocks; ++block) {
         const uint64_t src = record.src0.addr + block * src_step, dst = record.dst.addr + block * dst_step;
         append_touch(touches, {VNPU_SPACE_L1, false, src, src + bytes});
-        touches.push_back({VNPU_SPACE_BT, true, dst, dst + bytes});
+        touches.push_back({VNPU_SPACE_BT, true, dst, dst + dst_bytes});
     }
     order_accesses(core, record, touches);
     for (uint64_t block = 0; block < blocks && core.moves_data(); ++block)
-        copy_between(from, record.src0.addr + block * src_step, to, record.dst.addr + block * dst_step, bytes);
+        (is_widened ? widen_between : copy_between)(from, record.src0.addr + block * src_step, to, record.dst.addr + block * dst_step, bytes);
     core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(blocks), blocks * bytes));
 }
 

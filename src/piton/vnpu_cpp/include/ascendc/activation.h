@@ -1,148 +1,183 @@
 /*
- * Sigmoid, Tanh, Sign: functions made of instructions that need memory of their own.
+ * Sigmoid, Tanh, Sign, Gelu, FasterGelu, FasterGeluV2, Swish, Silu, GeGLU, SwiGLU, ReGlu.
  *
- * Problem: the vendor's library composes these; what of is not published, what comes out is.
- * Approach: in float, in parts that fit the memory: 1 / (1 + exp(-x)); (exp(2x) - 1) / (exp(2x) + 1) of x cut at where a float's tanh is 1; the sign by
- * multiplying until everything but 0 is beyond 1, cut at 1. Halves go through float. Source and destination may be one tensor, as public kernels have them.
- * Their time is that of these instructions.
- * Limits: half and float. Tanh loses what is small beside 1: its error is absolute. The configurations of Tanh are of later chips.
+ * Problem and approach: as composed.h. 1 / (1 + exp(-x)); (exp(2x) - 1) / (exp(2x) + 1) of x cut at where a float's tanh is 1; the sign by multiplying until
+ * everything but 0 is beyond 1, cut at 1; what is called Gelu is the documented approximation by tanh in its form x / (1 + exp(...)), the faster ones
+ * x / (1 + exp(-1.702 x)) and the piecewise parabola of I-BERT; the gated units are src0 times the function of src1.
+ * Limits: half and float. Tanh loses what is small beside 1: its error is absolute. The configurations of Tanh are of later chips; the template arguments
+ * highPrecision and highPerformance have no effect: halves always go through float.
  */
 #ifndef PITON_ASCENDC_ACTIVATION_H
 #define PITON_ASCENDC_ACTIVATION_H
 
-#include "cast.h"
-#include "duplicate.h"
-#include "pipe.h"
-#include "vector_binary.h"
-#include "vector_scalar.h"
-#include "vector_unary.h"
+#include "composed.h"
 
 namespace piton {
 
-/* One part: dst and src as floats (or one and the same), other memory of as many floats. */
-struct FloatPart {
-    const AscendC::LocalTensor<float> &dst;
-    const AscendC::LocalTensor<float> &src;
-    const AscendC::LocalTensor<float> &other;
-    int32_t count;
-    Location at;
-
-    PITON_API void Barrier() const { SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at); }
-    PITON_API void Muls(const AscendC::LocalTensor<float> &from, float factor) const {
-        AscendC::Muls(dst, from, factor, count, at);
-        Barrier();
-    }
-    PITON_API void Adds(const AscendC::LocalTensor<float> &to, float addend) const {
-        AscendC::Adds(to, dst, addend, count, at);
-        Barrier();
-    }
-    PITON_API void Exp() const {
-        AscendC::Exp(dst, dst, count, at);
-        Barrier();
-    }
-    PITON_API void Div(const AscendC::LocalTensor<float> &above, const AscendC::LocalTensor<float> &below) const {
-        AscendC::Div(dst, above, below, count, at);
-        Barrier();
-    }
-    /* Into [-limit, limit]. */
-    PITON_API void Cut(const AscendC::LocalTensor<float> &from, float limit) const {
-        AscendC::Mins(dst, from, limit, count, at);
-        Barrier();
-        AscendC::Maxs(dst, dst, -limit, count, at);
-        Barrier();
+struct SigmoidFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 1;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
+        steps.Muls(dst, x, -1.0f);
+        steps.Exp(dst, dst);
+        steps.Adds(dst, dst, 1.0f);
+        steps.Set(steps.Slot(0), 1.0f);
+        steps.Div(dst, steps.Slot(0), dst);
     }
 };
 
-struct SigmoidSteps {
-    PITON_API void operator()(const FloatPart &part) const {
-        part.Muls(part.src, -1.0f);
-        part.Exp();
-        part.Adds(part.dst, 1.0f);
-        AscendC::Duplicate(part.other, 1.0f, part.count, part.at);
-        part.Barrier();
-        part.Div(part.other, part.dst);
-    }
-};
-
-struct TanhSteps {
-    PITON_API void operator()(const FloatPart &part) const {
+struct TanhFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 1;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
         constexpr float kOneFrom = 9.1f; /* 1 - tanh of it is less than half an ulp */
-        part.Cut(part.src, kOneFrom);
-        part.Muls(part.dst, 2.0f);
-        part.Exp();
-        part.Adds(part.other, 1.0f);
-        part.Adds(part.dst, -1.0f);
-        part.Div(part.dst, part.other);
+        steps.Cut(dst, x, kOneFrom);
+        steps.Muls(dst, dst, 2.0f);
+        steps.Exp(dst, dst);
+        steps.Adds(steps.Slot(0), dst, 1.0f);
+        steps.Adds(dst, dst, -1.0f);
+        steps.Div(dst, dst, steps.Slot(0));
     }
 };
 
 /* Twice, since the smallest subnormal times the largest factor is still below 1. */
-struct SignSteps {
-    PITON_API void operator()(const FloatPart &part) const {
+struct SignFunction {
+    static constexpr uint32_t kSlots = 0, kSources = 1;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
         constexpr float kLarge = 3e38f;
-        part.Muls(part.src, kLarge);
-        part.Cut(part.dst, 1.0f);
-        part.Muls(part.dst, kLarge);
-        part.Cut(part.dst, 1.0f);
+        steps.Muls(dst, x, kLarge);
+        steps.Cut(dst, dst, 1.0f);
+        steps.Muls(dst, dst, kLarge);
+        steps.Cut(dst, dst, 1.0f);
     }
 };
 
-template <typename Steps, typename T>
-PITON_API void Compose(const char *api, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AscendC::LocalTensor<uint8_t> &memory,
-                       uint32_t count, Location at) {
-    constexpr bool isHalf = std::is_same<T, half>::value;
-    constexpr uint32_t kTensors = isHalf ? 2 : 1;
-    const uint32_t room = memory.GetSize() / (kTensors * kRepeatBytes) * (kRepeatBytes / sizeof(float));
-    if (room == 0) {
-        Fault(VNPU_FAULT_UB_OVERFLOW, api, at, kTensors * kRepeatBytes, memory.GetSize());
-    }
-    const auto other = memory.template ReinterpretCast<float>();
-    for (uint32_t done = 0; done < count; done += room) {
-        const uint32_t part = count - done < room ? count - done : room;
-        if constexpr (isHalf) {
-            const auto wide = other[room];
-            AscendC::Cast(wide, src[done], AscendC::RoundMode::CAST_NONE, part, at);
-            SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
-            Steps()(FloatPart{wide, wide, other, static_cast<int32_t>(part), at});
-            AscendC::Cast(dst[done], wide, AscendC::RoundMode::CAST_NONE, part, at);
-            SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
-        } else {
-            const auto to = dst[done], from = src[done];
-            Steps()(FloatPart{to, from, other, static_cast<int32_t>(part), at});
-        }
-    }
+/* gate = 1 + exp(-beta x). */
+PITON_API void SwishGate(const FloatTensor &gate, const FloatTensor &x, float beta, const FloatSteps &steps) {
+    steps.Muls(gate, x, -beta);
+    steps.Exp(gate, gate);
+    steps.Adds(gate, gate, 1.0f);
 }
+
+/* gate = 1 + exp(-2 root(2 / pi) (x + 0.044715 x^3)). */
+PITON_API void GeluGate(const FloatTensor &gate, const FloatTensor &x, const FloatSteps &steps) {
+    constexpr float kFactor = -1.59576912f, kCubic = 0.044715f;
+    steps.Mul(gate, x, x);
+    steps.Muls(gate, gate, kFactor * kCubic);
+    steps.Adds(gate, gate, kFactor);
+    steps.Mul(gate, gate, x);
+    steps.Exp(gate, gate);
+    steps.Adds(gate, gate, 1.0f);
+}
+
+struct SwishFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 1;
+    float beta;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
+        SwishGate(steps.Slot(0), x, beta, steps);
+        steps.Div(dst, x, steps.Slot(0));
+    }
+};
+
+struct GeluFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 1;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
+        GeluGate(steps.Slot(0), x, steps);
+        steps.Div(dst, x, steps.Slot(0));
+    }
+};
+
+/* x (1/2 + sign(x) (1/2 - 0.1444 (min(|x| / root 2, 1.769) - 1.769)^2)). */
+struct FasterGeluV2Function {
+    static constexpr uint32_t kSlots = 2, kSources = 1;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &, const FloatSteps &steps) const {
+        constexpr float kOneByRoot = 0.70710678f, kEnd = 1.769f, kCurve = -0.1444f;
+        const FloatTensor part = steps.Slot(0), scratch = steps.Slot(1);
+        steps.Abs(part, x);
+        steps.Muls(part, part, kOneByRoot);
+        steps.Mins(part, part, kEnd);
+        steps.Adds(part, part, -kEnd);
+        steps.Mul(part, part, part);
+        steps.Muls(part, part, kCurve);
+        steps.Adds(part, part, 0.5f);
+        steps.Maxs(part, part, 0.0f); /* at 0 the curve is not quite */
+        steps.CopySign(part, part, x, scratch);
+        steps.Adds(part, part, 0.5f);
+        steps.Mul(dst, part, x);
+    }
+};
+
+struct GegluFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 2;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &y, const FloatSteps &steps) const {
+        GeluGate(steps.Slot(0), y, steps);
+        steps.Div(steps.Slot(0), y, steps.Slot(0));
+        steps.Mul(dst, x, steps.Slot(0));
+    }
+};
+
+struct SwigluFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 2;
+    float beta;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &y, const FloatSteps &steps) const {
+        SwishGate(steps.Slot(0), y, beta, steps);
+        steps.Div(steps.Slot(0), y, steps.Slot(0));
+        steps.Mul(dst, x, steps.Slot(0));
+    }
+};
+
+struct RegluFunction {
+    static constexpr uint32_t kSlots = 1, kSources = 2;
+    PITON_API void operator()(const FloatTensor &dst, const FloatTensor &x, const FloatTensor &y, const FloatSteps &steps) const {
+        steps.Relu(steps.Slot(0), y);
+        steps.Mul(dst, x, steps.Slot(0));
+    }
+};
 
 }  // namespace piton
 
-#define PITON_COMPOSED(Name, Steps)                                                                                                                          \
-    namespace AscendC {                                                                                                                                      \
-    template <typename T, bool isReuseSource = false>                                                                                                        \
-    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const LocalTensor<uint8_t> &sharedTmpBuffer,                       \
-                        const uint32_t calCount, piton::Location at = piton::Location()) {                                                                   \
-        using piton::kDtype;                                                                                                                                 \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsFloat<T>, "half, float");                                                                                        \
-        piton::Compose<piton::Steps>(#Name, dstTensor, srcTensor, sharedTmpBuffer, calCount, at);                                                            \
-    }                                                                                                                                                        \
-    template <typename T, bool isReuseSource = false>                                                                                                        \
-    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const LocalTensor<uint8_t> &sharedTmpBuffer,                       \
-                        piton::Location at = piton::Location()) {                                                                                            \
-        Name<T, isReuseSource>(dstTensor, srcTensor, sharedTmpBuffer, srcTensor.GetSize(), at);                                                              \
-    }                                                                                                                                                        \
-    template <typename T, bool isReuseSource = false>                                                                                                        \
-    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t calCount, piton::Location at = piton::Location()) { \
-        Name<T, isReuseSource>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), calCount, at);                                                       \
-    }                                                                                                                                                        \
-    template <typename T, bool isReuseSource = false>                                                                                                        \
-    PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, piton::Location at = piton::Location()) {                          \
-        Name<T, isReuseSource>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), srcTensor.GetSize(), at);                                            \
-    }                                                                                                                                                        \
-    }
+PITON_COMPOSED_UNARY(Sigmoid, SigmoidFunction{})
+PITON_COMPOSED_UNARY(Tanh, TanhFunction{})
+PITON_COMPOSED_UNARY(Sign, SignFunction{})
+PITON_COMPOSED_COUNT(Gelu, GeluFunction{})
+PITON_COMPOSED_COUNT(FasterGelu, SwishFunction{1.702f})
+PITON_COMPOSED_COUNT(FasterGeluV2, FasterGeluV2Function{})
+PITON_COMPOSED_COUNT(Silu, SwishFunction{1.0f})
+PITON_COMPOSED_BINARY(GeGLU, GegluFunction{})
+PITON_COMPOSED_BINARY(ReGlu, RegluFunction{})
 
-PITON_COMPOSED(Sigmoid, SigmoidSteps)
-PITON_COMPOSED(Tanh, TanhSteps)
-PITON_COMPOSED(Sign, SignSteps)
+namespace AscendC {
 
-#undef PITON_COMPOSED
+template <typename T, bool isReuseSource = false>
+PITON_API void Swish(const LocalTensor<T> &dstLocal, const LocalTensor<T> &srcLocal, uint32_t dataSize, const T scalarValue,
+                     piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("Swish", piton::kIsFloat<T>, "half, float");
+    const auto memory = piton::ComposedMemory<piton::SwishFunction, T>(at);
+    piton::Compose("Swish", piton::SwishFunction{static_cast<float>(scalarValue)}, dstLocal, {srcLocal, srcLocal}, memory, dataSize, at);
+}
+
+template <typename T, bool isReuseSource = false>
+PITON_API void SwiGLU(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor0, const LocalTensor<T> &srcTensor1, const float &scalarValue,
+                      const LocalTensor<uint8_t> &sharedTmpBuffer, const uint32_t calCount, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_TYPE("SwiGLU", piton::kIsFloat<T>, "half, float");
+    piton::Compose("SwiGLU", piton::SwigluFunction{scalarValue}, dstTensor, {srcTensor0, srcTensor1}, sharedTmpBuffer, calCount, at);
+}
+template <typename T, bool isReuseSource = false>
+PITON_API void SwiGLU(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor0, const LocalTensor<T> &srcTensor1, const float &scalarValue,
+                      const uint32_t calCount, piton::Location at = piton::Location()) {
+    SwiGLU<T, isReuseSource>(dstTensor, srcTensor0, srcTensor1, scalarValue, piton::ComposedMemory<piton::SwigluFunction, T>(at), calCount, at);
+}
+template <typename T, bool isReuseSource = false>
+PITON_API void SwiGLU(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor0, const LocalTensor<T> &srcTensor1, const float &scalarValue,
+                      const LocalTensor<uint8_t> &sharedTmpBuffer, piton::Location at = piton::Location()) {
+    SwiGLU<T, isReuseSource>(dstTensor, srcTensor0, srcTensor1, scalarValue, sharedTmpBuffer, srcTensor0.GetSize(), at);
+}
+template <typename T, bool isReuseSource = false>
+PITON_API void SwiGLU(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor0, const LocalTensor<T> &srcTensor1, const float &scalarValue,
+                      piton::Location at = piton::Location()) {
+    SwiGLU<T, isReuseSource>(dstTensor, srcTensor0, srcTensor1, scalarValue, srcTensor0.GetSize(), at);
+}
+
+}  // namespace AscendC
 
 #endif /* PITON_ASCENDC_ACTIVATION_H */

@@ -9,6 +9,7 @@
 #ifndef PITON_ASCENDC_PIPE_H
 #define PITON_ASCENDC_PIPE_H
 
+#include "matmul/tokens.h"
 #include "sync.h"
 #include "system.h"
 #include "tensor.h"
@@ -134,6 +135,13 @@ public:
         }
     }
 
+    /* Ours, for Matmul objects (matmul/tokens.h). */
+    PITON_API piton::CubeFlags &Cube() { return cube_; }
+    PITON_API TEventID TakeCubeId(HardEvent event, piton::Location at) { return ids_.Allocate(event, "Matmul", at); }
+    PITON_API void GiveBackCubeId(HardEvent event, TEventID id) { ids_.Release(event, id); }
+    /* `bytes` of the memory of `position` that stay taken. */
+    PITON_API uint32_t TakeForCube(TPosition position, uint32_t bytes, piton::Location at) { return AddBuffer(position, bytes, 1, false, at)->address; }
+
     /* `pool` gets `len` bytes for buffers of its own; with `shared`, those of that pool (buffer_pool.h). */
     template <class Pool>
     PITON_API bool InitBufPool(Pool &pool, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
@@ -171,6 +179,7 @@ private:
     uint32_t handles_ = 0; /* never reused, so that a buffer of before Reset is not taken for a new one */
     uint64_t end_[VNPU_SPACE_COUNT] = {};
     piton::EventIds ids_;
+    piton::CubeFlags cube_;
     TEventID cubeIds_[3] = {piton::kNoEventId, piton::kNoEventId, piton::kNoEventId};
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
@@ -202,6 +211,7 @@ void TPipe::Init(piton::Location at) {
         end = 0;
     }
     ids_ = piton::EventIds();
+    cube_.Forget();
     isAlive_ = true;
     Tell(VNPU_OP_PIPE_BEGIN, at);
     TakeCubeIds(at);
@@ -224,6 +234,7 @@ void TPipe::WaitForCubeIds(piton::Location at) {
 }
 
 void TPipe::Reset(piton::Location at) {
+    cube_.GiveBack(*this, at);
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     Init(at);
@@ -234,6 +245,7 @@ void TPipe::Destroy(piton::Location at) {
         return;
     }
     isAlive_ = false;
+    cube_.GiveBack(*this, at);
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);
     piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);

@@ -10,7 +10,7 @@
 #ifndef PITON_ASCENDC_POWER_H
 #define PITON_ASCENDC_POWER_H
 
-#include "cast.h"
+#include "composed.h"
 #include "duplicate.h"
 #include "pipe.h"
 #include "vector_binary.h"
@@ -29,7 +29,6 @@ constexpr PowerConfig defaultPowerConfig = {};
 
 namespace piton {
 
-using FloatTensor = AscendC::LocalTensor<float>;
 using IntTensor = AscendC::LocalTensor<int32_t>;
 
 /* Runs vector instructions one after another, each of which needs what the one before has written. */

@@ -2,6 +2,7 @@
 #ifndef PITON_KERNEL_TILING_H
 #define PITON_KERNEL_TILING_H
 
+#include "ascendc/matmul/cube_tiling.h"
 #include "ascendc/tiling.h"
 
 #endif /* PITON_KERNEL_TILING_H */

@@ -1,0 +1,186 @@
+/*
+ * What describes a Matmul object at compile time: MatmulType of each matrix, constant tilings, callbacks, policies.
+ *
+ * Problem: one template parameter is a MatmulConfig or a MatmulApiStaticTiling, both by reference to a constant.
+ * Approach: constexpr functions turn either into a configuration and, for constant tilings, into the numbers that replace those of the run-time tiling.
+ * Limits: policies that change which blocks are computed (TrianUpper, TrianLower) and policies of a kernel's own are refused.
+ */
+#ifndef PITON_ASCENDC_MATMUL_TYPES_H
+#define PITON_ASCENDC_MATMUL_TYPES_H
+
+#include "../enums.h"
+#include "../tensor.h"
+#include "config.h"
+#include "cube_tiling.h"
+
+namespace piton {
+
+PITON_API constexpr void Apply(MatmulConfig &config, const MatmulShapeParams &shape) {
+    config.singleCoreM = shape.singleCoreM;
+    config.singleCoreN = shape.singleCoreN;
+    config.singleCoreK = shape.singleCoreK;
+    config.basicM = shape.basicM;
+    config.basicN = shape.basicN;
+    config.basicK = shape.basicK;
+}
+PITON_API constexpr void Apply(MatmulConfig &config, const MatmulQuantParams &quant) {
+    config.isPerTensor = quant.isPerTensor;
+    config.hasAntiQuantOffset = quant.hasAntiQuantOffset;
+}
+PITON_API constexpr void Apply(MatmulConfig &config, const MatmulBatchParams &batch) {
+    config.isNBatch = batch.isNBatch;
+    config.batchMode = batch.batchMode;
+    config.isBiasBatch = batch.isBiasBatch;
+    config.bmmOutMode = batch.bmmOutMode;
+}
+PITON_API constexpr void Apply(MatmulConfig &config, const MatmulBiasParams &bias) { config.enableSetBias = bias.enableSetBias; }
+PITON_API constexpr void Apply(MatmulConfig &config, const MatmulFuncParams &func) {
+    config.intrinsicsCheck = func.intrinsicsCheck;
+    config.enVecND2NZ = func.enVecND2NZ;
+    config.enableDoubleCache = func.enableDoubleCache;
+    config.enableL1CacheUB = func.enableL1CacheUB;
+    config.doMTE2Preload = func.doMTE2Preload;
+    config.iterateOrder = func.iterateOrder;
+    config.scheduleType = func.scheduleType;
+    config.enableReuse = func.enableReuse;
+    config.enableUBReuse = func.enableUBReuse;
+    config.isPartialOutput = func.isPartialOutput;
+    config.isA2B2Shared = func.isA2B2Shared;
+    config.isEnableChannelSplit = func.isEnableChannelSplit;
+    config.enableKdimReorderLoad = func.enableKdimReorderLoad;
+    config.enableL1BankConflictOptimise = func.enableL1BankConflictOptimise;
+    config.enableRelu = func.enableRelu;
+}
+
+}  // namespace piton
+
+template <MatmulConfigMode configMode, typename... ArgTypes>
+PITON_API constexpr MatmulConfig GetMMConfig(ArgTypes &&...args) {
+    MatmulConfig config = configMode == MatmulConfigMode::CONFIG_NORM         ? GetNormalConfig()
+                          : configMode == MatmulConfigMode::CONFIG_MDL        ? GetMDLConfig()
+                          : configMode == MatmulConfigMode::CONFIG_SPECIALMDL ? GetSpecialMDLConfig()
+                                                                              : GetIBShareNormConfig();
+    (piton::Apply(config, args), ...);
+    return config;
+}
+
+namespace AscendC {
+
+using ::BatchMode;
+using ::BatchOutMode;
+using ::CubeFormat;
+using ::GetBasicConfig;
+using ::GetIBShareNormConfig;
+using ::GetMDLConfig;
+using ::GetMMConfig;
+using ::GetNormalConfig;
+using ::GetSpecialBasicConfig;
+using ::GetSpecialMDLConfig;
+using ::IterateMode;
+using ::IterateOrder;
+using ::LayoutMode;
+using ::MatmulBatchParams;
+using ::MatmulBiasParams;
+using ::MatmulConfig;
+using ::MatmulConfigMode;
+using ::MatmulFuncParams;
+using ::MatmulQuantParams;
+using ::MatmulShapeParams;
+using ::MatrixOffset;
+using ::ScheduleType;
+
+template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false, LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false,
+          TPosition SRCPOS = TPosition::GM>
+struct MatmulType {
+    constexpr static TPosition pos = POSITION;
+    constexpr static CubeFormat format = FORMAT;
+    using T = TYPE;
+    constexpr static bool isTrans = ISTRANS;
+    constexpr static LayoutMode layout = LAYOUT;
+    constexpr static bool ibShare = IBSHARE;
+    constexpr static TPosition srcPos = SRCPOS;
+};
+
+/* A tiling that is known when the kernel is compiled, with the configuration it goes with. Numbers that are 0 come from the run-time tiling. */
+struct MatmulApiStaticTiling : public tiling::TCubeTiling {
+    MatmulConfig cfg = CFG_NORM;
+};
+
+/* Functions of the kernel that replace the loads of base blocks and the way out of results. */
+template <void (*DataCopyOut)(const __gm__ void *gm, const LocalTensor<int8_t> &co1Local, const void *dataCopyOutParams, const uint64_t tilingPtr,
+                              const uint64_t dataPtr) = nullptr,
+          void (*CopyA1)(const LocalTensor<int8_t> &aMatrix, const __gm__ void *gm, int row, int col, int useM, int useK, const uint64_t tilingPtr,
+                         const uint64_t dataPtr) = nullptr,
+          void (*CopyB1)(const LocalTensor<int8_t> &bMatrix, const __gm__ void *gm, int row, int col, int useK, int useN, const uint64_t tilingPtr,
+                         const uint64_t dataPtr) = nullptr>
+struct MatmulCallBackFunc {
+    constexpr static auto DataCopyOutPtr = DataCopyOut;
+    constexpr static auto CopyA1Ptr = CopyA1;
+    constexpr static auto CopyB1Ptr = CopyB1;
+};
+
+/* What a DataCopyOut callback is given, as the vendor's page defines it. */
+struct DataCopyOutParams {
+    uint16_t cBurstNum;
+    uint16_t burstLen;
+    uint16_t srcStride;
+    uint32_t dstStride;
+    uint16_t oriNSize;
+    bool enUnitFlag;
+    uint64_t quantScalar;
+    uint64_t cbufWorkspaceAddr;
+};
+
+namespace Impl {
+namespace Detail {
+
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct MatmulPolicy {};
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct NBuffer33MatmulPolicy {};
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct TrianUpperMatmulPolicy {};
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct TrianLowerMatmulPolicy {};
+
+}  // namespace Detail
+}  // namespace Impl
+
+#define MATMUL_POLICY_DEFAULT_OF(DEFAULT)                           \
+    template <const auto &, typename, typename, typename, typename> \
+    class MATMUL_POLICY = AscendC::Impl::Detail::DEFAULT
+
+}  // namespace AscendC
+
+namespace piton {
+
+PITON_API constexpr MatmulConfig ConfigOf(const MatmulConfig &config) { return config; }
+PITON_API constexpr MatmulConfig ConfigOf(const AscendC::MatmulApiStaticTiling &tiling) { return tiling.cfg; }
+
+PITON_API constexpr void Prefer(int32_t constant, int32_t &value) {
+    if (constant > 0) {
+        value = constant;
+    }
+}
+
+/* Numbers that the configuration fixes take the place of those of the tiling. */
+PITON_API constexpr void Override(const MatmulConfig &config, TCubeTiling &tiling) {
+    Prefer(static_cast<int32_t>(config.basicM), tiling.baseM);
+    Prefer(static_cast<int32_t>(config.basicN), tiling.baseN);
+    Prefer(static_cast<int32_t>(config.basicK), tiling.baseK);
+    Prefer(static_cast<int32_t>(config.singleCoreM), tiling.singleCoreM);
+    Prefer(static_cast<int32_t>(config.singleCoreN), tiling.singleCoreN);
+    Prefer(static_cast<int32_t>(config.singleCoreK), tiling.singleCoreK);
+    Prefer(static_cast<int32_t>(config.stepM), tiling.stepM);
+    Prefer(static_cast<int32_t>(config.stepN), tiling.stepN);
+}
+PITON_API constexpr void Override(const AscendC::MatmulApiStaticTiling &constants, TCubeTiling &tiling) {
+    Override(constants.cfg, tiling);
+#define PITON_FIELD(name) Prefer(constants.name, tiling.name);
+    PITON_CUBE_TILING_FIELDS(PITON_FIELD)
+#undef PITON_FIELD
+}
+
+}  // namespace piton
+
+#endif /* PITON_ASCENDC_MATMUL_TYPES_H */
