@@ -34,7 +34,7 @@ KERNELS = ROOT / "kernels" / "fidelity" / "measured"
 HELD_OUT_PERCENT = 50
 MOST_ELEMENTS = 64_000_000
 """Larger jobs would take minutes to execute."""
-MOST_FITTED = 10_000_000
+MOST_FITTED = 300_000
 IDENTITY = ("operator", "inputs_shape", "inputs_dtype", "outputs_dtype", "block_dim")
 """Columns that make a row what it is."""
 SHORT_ROW, FEW_ROWS = 1024, 4
@@ -42,13 +42,8 @@ SHORT_ROW, FEW_ROWS = 1024, 4
 
 CHIPS = {"910B1": "ascend910b1", "910B4-1": str(DATA / "ascend910b4-1-fitted.yaml")}
 START = str(DATA / "ascend910b4-1.yaml")
-CONSTANTS = {
-    "launch.base_us": (0.2, 3.0),
-    "launch.per_block_us": (0.02, 0.4),
-    "mte2.latency_us": (0.1, 1.0),
-    "hbm.read_cap_bytes_per_s": (0.7e12, 1.6e12),
-    "hbm.total_cap_bytes_per_s": (0.7e12, 1.6e12),
-}
+CONSTANTS = {"launch.base_us": (0.2, 3.0), "launch.per_block_us": (0.02, 0.4)}
+"""Rows of up to MOST_FITTED elements say something about these; with `mte2.latency_us` among them it goes to its bound, to mend rows of norms with adds."""
 
 
 @dataclass(frozen=True)
