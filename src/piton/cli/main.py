@@ -11,6 +11,7 @@ import typer
 
 import piton
 from piton.cli.baseline_app import baseline_app
+from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
@@ -34,6 +35,7 @@ app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
+app.add_typer(calibrate_app)
 
 
 @app.command("eval")

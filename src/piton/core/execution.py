@@ -105,6 +105,8 @@ class LaunchRecord(Frozen):
     """The part of the busy cycles that the pipe's instructions do not need by themselves, by reason, summed over cores."""
     hbm_bytes: int | None = None
     """Traffic of HBM: what L2 did not serve, with whole bursts and what was written back."""
+    l2_bytes: int | None = None
+    """What L2 served: loads that found their bytes there, in whole bursts, and stores that stayed in it."""
 
     @property
     def gm_bytes_per_s(self) -> float:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
+from piton.core.hardware import ChipFigures
 from piton.core.operator import Frozen
 from piton.core.verdict import Outcome
 
@@ -103,6 +104,8 @@ class ProgramReport(Frozen):
     """Simulated microseconds of all launches and device copies together."""
     copies: CopyLog = CopyLog()
     """Copies that the host asked for."""
+    chip: ChipFigures | None = None
+    """Clock, cores and peaks that shares of the roof are of; null in a report from before they were kept."""
     findings: tuple[Finding, ...] = ()
     """What a person should look at."""
     files: tuple[str, ...] = ()

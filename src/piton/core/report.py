@@ -302,7 +302,7 @@ def _drop_from_case(case: dict[str, Any]) -> None:
     case.pop("wall_s")
     _drop_absent(case, second_checks=(), is_sealed=False)
     for launch in case["launches"]:
-        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
+        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None, l2_bytes=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
         _drop_absent(anchor, work=None, version="", interval=None)
         if "work" in anchor:

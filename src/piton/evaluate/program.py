@@ -16,6 +16,7 @@ from piton.catalog.program import Program, Stamp, bring, make_work_dir, read_pro
 from piton.core.errors import UsageError
 from piton.core.execution import Build
 from piton.core.finding import Finding, FindingKind
+from piton.core.hardware import ChipFigures
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
 from piton.core.protocols import EnginePlace, ProgramDevice, ProgramTarget, Runner, Target
 from piton.core.verdict import PASSED
@@ -65,7 +66,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     try:
         with tempfile.TemporaryDirectory(prefix="piton-run-") as scratch:
             os.chmod(scratch, 0o711)  # the program's user has to reach its working directory
-            return _ProgramRun(request, device, runner, events, Path(scratch)).run()
+            return _ProgramRun(request, device, runner, events, Path(scratch), target.hardware.figures("silicon")).run()
     finally:
         runner.close()
 
@@ -92,6 +93,7 @@ class _ProgramRun:
     runner: Runner
     events: Events
     scratch: Path
+    chip: ChipFigures
 
     def run(self) -> ProgramReport:
         """Read, prepare, build, run, bring."""
@@ -166,6 +168,7 @@ class _ProgramRun:
             launch_count=found.launch_count,
             total_us=found.total_us,
             copies=found.copies,
+            chip=self.chip,
             findings=(*found.findings, *notes),
             files=tuple(files),
             out=self.request.out,
