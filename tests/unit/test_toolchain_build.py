@@ -397,7 +397,6 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
         ("AscendC::TPipe p; p.InitSpmBuffer(x, 8);", Cause.UNSUPPORTED_API, "InitSpmBuffer is not part", "InitSpmBuffer"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.UNSUPPORTED_DTYPE, "Exp does not support bfloat16_t", ""),
-        ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", Cause.COMPILE_ERROR, "not both together", ""),
         ("int v[2][2]; std::sort(v, v + 2, [](char *a, int b) { return b; });", Cause.COMPILE_ERROR, "", ""),
     ],
 )

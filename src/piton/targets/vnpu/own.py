@@ -14,7 +14,7 @@ from pathlib import Path
 from piton.core.canonical import digest, digest_bytes
 from piton.core.errors import TargetUnavailableError
 from piton.core.hardware import Hardware
-from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest, vector_flags
+from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest
 
 TORCH_HEADER = "piton_torch.h"
 _TORCH_SHIMS = (TORCH_HEADER, "torch/", "ATen/", "c10/")
@@ -192,7 +192,7 @@ class OwnParts:
         return self._steps_of(sorted(self.paths.code.rglob("*.cpp")), self._engine_flags(), lambda unit: f"code-{_object_name(unit, self.paths.code)}")
 
     def _engine_flags(self) -> tuple[str, ...]:
-        return (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
+        return (*ENGINE_FLAGS, "-I", str(self.paths.engine), "-I", str(self.paths.include))
 
     def _host_steps(self) -> list[Step]:
         return self._unit_steps(self.paths.host, (*HOST_FLAGS, "-I", str(self.paths.host), *self.system_includes()))

@@ -180,13 +180,13 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GATHER_MASK:
             return run_gather_mask(core, record);
         case VNPU_OP_GET_BLOCK_IDX:
-            return core.index;
+            return core.launch.groups.number(core.index);
         case VNPU_OP_GET_BLOCK_NUM:
-            return core.launch.blocks;
+            return core.launch.groups.blocks;
         case VNPU_OP_GET_SUB_BLOCK_IDX:
-            return 0;  // one core per block; others are refused at launch
+            return core.launch.groups.sub_block(core.index);
         case VNPU_OP_GET_TASK_RATIO:
-            return 1;
+            return core.launch.groups.ratio(core.index);
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return system_cycle(core);
         case VNPU_OP_GET_REDUCE_SUM:
@@ -196,7 +196,7 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_PIPE:
             return core.pipes.empty() ? 0 : core.pipes.back();
         case VNPU_OP_GET_CORE_KIND:
-            return core.launch.core_kind;
+            return core.is_cube() ? VNPU_CORE_AIC : VNPU_CORE_AIV;
         case VNPU_OP_GET_REDUCE_BEST:
             return record.p[0] == 0 ? core.best.bits : core.best.index;
         case VNPU_OP_GET_MRG_RESULT:
