@@ -263,9 +263,11 @@ class Rig:
         """Unmap the device memory."""
         self._library.rig_close(self._rig)
 
-    def configure(self, *, auto_sync: bool = True, timing_only: bool = False, budget: int = 10**10, max_diagnostics: int = 32) -> None:
+    def configure(
+        self, *, auto_sync: bool = True, timing_only: bool = False, pessimistic: bool = False, budget: int = 10**10, max_diagnostics: int = 32
+    ) -> None:
         """EngineOptions."""
-        self._library.rig_configure(self._rig, int(auto_sync), int(timing_only), ctypes.c_uint64(budget), max_diagnostics)
+        self._library.rig_configure(self._rig, int(auto_sync), timing_only | pessimistic << 1, ctypes.c_uint64(budget), max_diagnostics)
 
     def reset(self) -> None:
         """Free all device memory."""
@@ -284,6 +286,10 @@ class Rig:
         address = self.allocate(data.nbytes, is_mutable=is_mutable)
         self._library.rig_upload(self._rig, ctypes.c_uint64(address), np.ascontiguousarray(data).ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
         return address
+
+    def copy_in(self, address: int, data: npt.NDArray[Any]) -> None:
+        """A copy of the host's into memory of its own."""
+        self._library.rig_copy_in(self._rig, ctypes.c_uint64(address), np.ascontiguousarray(data).ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
 
     def download(self, address: int, shape: int, dtype: Any) -> npt.NDArray[Any]:
         """Bytes of device memory as an array."""

@@ -138,6 +138,7 @@ std::string ranges(const IntervalSet &set) {
 extern "C" {
 
 void (*rig_kernel(const char *name))(const void *);
+void (*rig_attack(const char *name))(const void *);
 void (*rig_seeded(const char *name))(const void *);  // kernels with a defect that the last argument chooses
 
 Rig *rig_open(uint64_t ub_bytes, uint32_t cores) {
@@ -156,7 +157,15 @@ int rig_release(Rig *rig, uint64_t address) { return rig->memory.release(address
 void rig_upload(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
     std::memcpy(rig->memory.writable(address), data, bytes);
     Allocation *target = rig->memory.find(address, bytes);
+    target->owner = Owner::Parent;
     target->defined.add(address - target->address, address - target->address + bytes);
+}
+// What host code copies into memory of its own.
+void rig_copy_in(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
+    rig_upload(rig, address, data, bytes);
+    Allocation *target = rig->memory.find(address, bytes);
+    target->owner = Owner::Host;
+    target->stored.remove(address - target->address, address - target->address + bytes);
 }
 void rig_download(Rig *rig, uint64_t address, void *data, uint64_t bytes) { std::memcpy(data, rig->memory.readable(address), bytes); }
 
@@ -173,10 +182,11 @@ const char *rig_stored(Rig *rig, uint64_t address) {
     rig->text = ranges(rig->memory.find(address, 0)->stored);
     return rig->text.c_str();
 }
-void rig_configure(Rig *rig, int auto_sync, int timing_only, uint64_t budget_cycles, uint32_t max_diagnostics) {
+void rig_configure(Rig *rig, int auto_sync, int modes, uint64_t budget_cycles, uint32_t max_diagnostics) {
     EngineOptions options;
     options.auto_sync = auto_sync != 0;
-    options.timing_only = timing_only != 0;
+    options.timing_only = modes & 1;
+    options.is_pessimistic = modes & 2;
     options.budget_cycles = budget_cycles;
     options.max_diagnostics = max_diagnostics;
     rig->engine.configure(options);
@@ -201,7 +211,7 @@ const char *rig_run_apart(Rig *rig, const void *arguments, uint32_t bytes, uint3
     return rig->text.c_str();
 }
 const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {
-    const auto seeded = rig_seeded(name);
+    const auto attack = rig_attack(name), seeded = attack ? attack : rig_seeded(name);
     const vnpu_kernel kernel{VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, seeded ? seeded : rig_kernel(name)};
     rig->text = as_json(rig->engine.launch(kernel, arguments, blocks));
     return rig->text.c_str();

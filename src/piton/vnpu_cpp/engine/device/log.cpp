@@ -115,6 +115,7 @@ std::string write_launch(const LoggedLaunch &launch) {
         .raw("lost_cycles", by_reason(timing, timing.lost, kLossNames))
         .number("cores", timing.cores)
         .number("hbm_bytes", timing.hbm_bytes)
+        .number("l2_bytes", timing.l2_bytes)
         .number("gm_read_bytes", timing.gm_read_bytes)
         .number("gm_written_bytes", timing.gm_written_bytes)
         .raw("diagnostics", list(launch.report.diagnostics, write_diagnostic))
