@@ -21,6 +21,7 @@
 #define __cb__
 #define __cc__
 #define __fbuf__
+#define __kfc_workspace__
 #define __vector__
 #pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next line */
 #define __cube__ const

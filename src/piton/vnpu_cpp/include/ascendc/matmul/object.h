@@ -74,6 +74,9 @@ public:
     PITON_API void Init(const TCubeTiling *cubeTiling, TPipe *tpipe = nullptr, piton::Location at = piton::Location()) {
         TCubeTiling tiling = cubeTiling == nullptr ? TCubeTiling() : *cubeTiling;
         piton::Override(MM_CFG, tiling);
+        if (cubeTiling == nullptr) {
+            piton::Complete(piton::ConfigOf(MM_CFG), tiling);
+        }
         core_.Init(tpipe == nullptr ? *GetTPipePtr(at) : *tpipe, tiling, at);
     }
 

@@ -106,6 +106,35 @@ struct MatmulApiStaticTiling : public tiling::TCubeTiling {
     MatmulConfig cfg = CFG_NORM;
 };
 
+/*
+ * A constant tiling for base blocks (and, where the configuration says them, parts) that are known: as many steps of k in L1 as two buffers of both
+ * matrices allow. M, N and K of the whole matrices stay those of the run-time tiling or of SetOrgShape.
+ */
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE>
+PITON_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig &mmCFG, int32_t l1Size = 512 * 1024) {
+    MatmulApiStaticTiling tiling;
+    tiling.cfg = mmCFG;
+    const int32_t baseM = static_cast<int32_t>(mmCFG.basicM), baseN = static_cast<int32_t>(mmCFG.basicN), baseK = static_cast<int32_t>(mmCFG.basicK);
+    if (baseM == 0 || baseN == 0 || baseK == 0) {
+        return tiling;
+    }
+    const int32_t room = l1Size - baseN * 4, perStep = 2 * (baseM + baseN) * baseK * static_cast<int32_t>(sizeof(typename A_TYPE::T));
+    const int32_t steps = mmCFG.singleCoreK == 0 ? 1 : (static_cast<int32_t>(mmCFG.singleCoreK) + baseK - 1) / baseK;
+    const int32_t fits = room / perStep < 1 ? 1 : room / perStep;
+    tiling.baseM = baseM;
+    tiling.baseN = baseN;
+    tiling.baseK = baseK;
+    tiling.singleCoreM = static_cast<int32_t>(mmCFG.singleCoreM);
+    tiling.singleCoreN = static_cast<int32_t>(mmCFG.singleCoreN);
+    tiling.singleCoreK = static_cast<int32_t>(mmCFG.singleCoreK);
+    tiling.stepM = tiling.stepN = 1;
+    tiling.stepKa = tiling.stepKb = steps < fits ? steps : fits;
+    tiling.depthA1 = tiling.depthB1 = 2 * tiling.stepKa;
+    tiling.dbL0A = tiling.dbL0B = 2;
+    tiling.dbL0C = 1;
+    return tiling;
+}
+
 /* Functions of the kernel that replace the loads of base blocks and the way out of results. */
 template <void (*DataCopyOut)(const __gm__ void *gm, const LocalTensor<int8_t> &co1Local, const void *dataCopyOutParams, const uint64_t tilingPtr,
                               const uint64_t dataPtr) = nullptr,
@@ -131,6 +160,18 @@ struct DataCopyOutParams {
     uint64_t cbufWorkspaceAddr;
 };
 
+/* Type of the sums of products. */
+template <typename T>
+struct GetMmDstType {
+    using Type = std::conditional_t<std::is_same<T, int8_t>::value || std::is_same<T, int4b_t>::value, int32_t, float>;
+};
+
+/* Division of whole numbers that rounds up, which kernels take from this header. */
+template <typename A, typename B, typename = std::enable_if_t<std::is_integral<A>::value && std::is_integral<B>::value>>
+PITON_API constexpr auto Ceil(const A &num1, const B &num2) -> decltype(num1 / num2) {
+    return num2 == 0 ? 0 : (num1 + num2 - 1) / num2;
+}
+
 namespace Impl {
 namespace Detail {
 
@@ -152,6 +193,10 @@ struct TrianLowerMatmulPolicy {};
 
 }  // namespace AscendC
 
+/* Names that the vendor has outside of the namespace, too. */
+using AscendC::GetMatmulApiTiling;
+using AscendC::MatmulApiStaticTiling;
+
 namespace piton {
 
 PITON_API constexpr MatmulConfig ConfigOf(const MatmulConfig &config) { return config; }
@@ -161,6 +206,14 @@ PITON_API constexpr void Prefer(int32_t constant, int32_t &value) {
     if (constant > 0) {
         value = constant;
     }
+}
+
+/* Without a run-time tiling the part is the whole until SetOrgShape, and a bias may come. */
+PITON_API constexpr void Complete(const MatmulConfig &config, TCubeTiling &tiling) {
+    tiling.M = tiling.singleCoreM;
+    tiling.N = tiling.singleCoreN;
+    tiling.Ka = tiling.Kb = tiling.singleCoreK;
+    tiling.isBias = config.enableSetBias && tiling.baseN <= 256 ? 1 : 0;
 }
 
 /* Numbers that the configuration fixes take the place of those of the tiling. */
