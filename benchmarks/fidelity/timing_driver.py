@@ -40,6 +40,8 @@ def _compiled() -> tuple[Path, str]:
     sources = [_DRIVER, _CPP / "engine/timeline.cpp", *sorted((_CPP / "engine/timing").glob("*.cpp"))]
     seen = [
         *sources,
+        _CPP / "engine/cross_parties.h",
+        _CPP / "engine/groups.h",
         _CPP / "engine/trace.h",
         _CPP / "engine/timing.h",
         _CPP / "engine/timeline.h",

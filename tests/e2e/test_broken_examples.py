@@ -36,9 +36,10 @@ def promises() -> list[Promise]:
     ]
 
 
-def evaluated(name: str, out: Path) -> tuple[int, str, dict[str, Any]]:
+def evaluated(name: str, out: Path, *options: str) -> tuple[int, str, dict[str, Any]]:
     """Exit status, printed text and what became of case 2 (or of the build)."""
     command = [sys.executable, "-m", "piton.cli.main", "eval", str(EXAMPLES / name), "--op", "exp", "--case", "2", "--host-deadline", "8", "--out", str(out)]
+    command += options
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     report = out / "report.json"
     assert report.is_file(), done.stdout + done.stderr

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import json
 import os
-import platform
 import struct
 import subprocess
 from dataclasses import dataclass, field
@@ -320,23 +319,17 @@ def _digested_headers(part: str) -> list[bytes]:
     return [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.h"))]
 
 
-def host_flags() -> list[str]:
-    """What the product is built with on this machine, where the tests need it."""
-    if os.environ.get("PITON_TEST_PORTABLE") or platform.machine() != "x86_64":
-        return []
-    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    return ["-mavx2", "-mf16c"] if " avx2 " in flags and " f16c " in flags else []
-
-
 def _compile(jobs: list[tuple[Path, Path]], command: list[str]) -> None:
-    """Objects from sources, two compilers at a time."""
+    """Objects from sources, two compilers at a time; loops over elements as the product has them, vectorised (under a sanitizer that would take minutes)."""
+    fast = [] if os.environ.get("PITON_ENGINE_ASAN") else ["-O3"]
     waiting = list(jobs)
     running: list[tuple[subprocess.Popen[bytes], Path, Path]] = []
     while waiting or running:
         while waiting and len(running) < 2:
             source, target = waiting.pop()
             unfinished = target.with_suffix(f".{os.getpid()}.o")
-            running.append((subprocess.Popen([*command, "-c", str(source), "-o", str(unfinished)]), unfinished, target))
+            is_loops = source.name.startswith("path_")
+            running.append((subprocess.Popen([*command, *(fast if is_loops else []), "-c", str(source), "-o", str(unfinished)]), unfinished, target))
         process, unfinished, target = running.pop(0)
         assert process.wait() == 0, "the engine does not compile"
         unfinished.replace(target)
@@ -348,27 +341,34 @@ def _digest(*parts: object) -> str:
 
 def _flags() -> list[str]:
     sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"] if os.environ.get("PITON_ENGINE_ASAN") else []
-    return ["-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra", "-Werror", *host_flags(), *sanitizers]
+    return ["-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wextra", "-Werror", *sanitizers]
 
 
 @functools.cache
 def engine_library() -> ctypes.CDLL:
     """Engine, driver and timing stand-in as a shared library; objects lie in Piton's cache, named by all that goes into them."""
-    sources = sorted(path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE) + sorted(HERE.glob("engine_*.cpp"))
+    engine = [path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE]
+    sources = [*sorted([*engine, *(VNPU / "engine" / "remote").glob("*.cpp")]), *sorted(HERE.glob("engine_*.cpp"))]
+    return _open(build(sources, [], ["-shared"], "engine.so"))
+
+
+def build(sources: list[Path], flags: list[str], link: list[str], name: str) -> Path:
+    """A library or program of these sources."""
     include = [f"-I{VNPU / 'engine'}", f"-I{VNPU / 'include'}", f"-I{HERE}"]
-    command = ["g++", "-std=c++17", "-O1", *_flags(), *include]
+    command = ["g++", "-std=c++17", "-O1", *_flags(), *include, *flags]
     headers = {False: _digested_headers("vnpu"), True: _digested_headers("")}
     cache = Path(os.environ.get("PITON_CACHE_DIR") or Path.home() / ".cache" / "piton") / "test-engine"
     cache.mkdir(parents=True, exist_ok=True)
-    keys = {source: _digest(command, headers[source.name.startswith("engine_kernels")], source.name, source.read_bytes()) for source in sources}
+    parts = [path.read_bytes() for path in sorted((VNPU / "code").glob("*.h"))] if flags else []
+    keys = {source: _digest(command, headers[source.name.startswith("engine_kernels")], parts, source.name, source.read_bytes()) for source in sources}
     objects = {source: cache / f"{key}.o" for source, key in keys.items()}
     _compile([(source, target) for source, target in objects.items() if not target.exists()], command)
-    library = cache / f"{_digest(*objects.values())}.so"
-    if not library.exists():
-        unfinished = library.with_suffix(f".{os.getpid()}.so")
-        subprocess.run(["g++", "-shared", *_flags(), "-o", str(unfinished), *map(str, objects.values())], check=True)
-        unfinished.replace(library)
-    return _open(library)
+    made = cache / f"{_digest(*objects.values(), link)}-{name}"
+    if not made.exists():
+        unfinished = made.with_suffix(f".{os.getpid()}")
+        subprocess.run(["g++", *_flags(), "-o", str(unfinished), *map(str, objects.values()), *link], check=True)
+        unfinished.replace(made)
+    return made
 
 
 def _open(path: Path) -> ctypes.CDLL:
@@ -378,4 +378,6 @@ def _open(path: Path) -> ctypes.CDLL:
     library.rig_stored.restype = ctypes.c_char_p
     library.rig_launch.restype = ctypes.c_char_p
     library.rig_run.restype = ctypes.c_char_p
+    library.rig_run_apart.restype = ctypes.c_char_p
+    library.rig_connect.restype = ctypes.c_char_p
     return library

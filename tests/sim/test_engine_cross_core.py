@@ -137,7 +137,7 @@ def test_an_id_keeps_four_bits_and_those_of_sync_all_are_named(rig: Rig) -> None
     assert rig.launch([cross_set(event=12), cross_wait(12)]).findings() == ["reserved_event_id"]
 
 
-@pytest.mark.parametrize(("step", "cause"), [(cross_set(mode=2), "unsupported_api"), (cross_set(S), "bad_parameter"), (cross_set(ALL), "protocol_violation")])
+@pytest.mark.parametrize(("step", "cause"), [(cross_set(mode=2), "flag_misuse"), (cross_set(S), "bad_parameter"), (cross_set(ALL), "protocol_violation")])
 def test_modes_with_cube_cores_and_wrong_pipes_are_refused(rig: Rig, step: Record, cause: str) -> None:
     assert rig.launch([step]).causes() == [cause]
 

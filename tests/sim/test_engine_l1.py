@@ -18,7 +18,6 @@ from engine_rig import (
     GM_READ,
     I8,
     L1,
-    MIX,
     MTE2,
     MTE3,
     TASK_TYPE,
@@ -37,7 +36,6 @@ from engine_rig import (
     nd2nz,
     record,
     store,
-    sync_all,
     ub,
 )
 
@@ -225,9 +223,8 @@ def test_a_cube_core_has_no_vector_unit(rig: Rig) -> None:
     assert "which a cube core does not have" in report.first("unsupported_api")["message"]
 
 
-@pytest.mark.parametrize("step", [get_value(l1(0)), sync_all()], ids=["GetValue", "SyncAll"])
-def test_what_a_cube_core_cannot_do_is_refused(rig: Rig, step: Record) -> None:
-    assert rig.launch([step], core_kind=AIC).causes() == ["unsupported_api"]
+def test_what_a_cube_core_cannot_do_is_refused(rig: Rig) -> None:
+    assert rig.launch([get_value(l1(0))], core_kind=AIC).causes() == ["unsupported_api"]
 
 
 def test_nd2nz_goes_nowhere_but_to_l1(rig: Rig) -> None:
@@ -247,10 +244,6 @@ def test_a_kernel_may_say_what_it_is_when_it_starts(rig: Rig) -> None:
 def test_a_kernel_declared_for_cube_cores_cannot_name_vector_cores(rig: Rig) -> None:
     assert rig.launch([record(TASK_TYPE, S, p=(AIC,))], core_kind=AIC).causes() == []
     assert rig.launch([record(TASK_TYPE, S, p=(AIV,))], core_kind=AIC).causes() == ["bad_parameter"]
-
-
-def test_kernels_for_both_kinds_of_core_are_refused(rig: Rig) -> None:
-    assert rig.launch([], core_kind=MIX).causes() == ["unsupported_api"]
 
 
 def test_surplus_blocks_are_counted_in_cube_cores() -> None:

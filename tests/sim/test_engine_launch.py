@@ -252,8 +252,7 @@ def test_an_exception_of_the_kernel_is_its_failure(rig: Rig) -> None:
     assert "thrown by the kernel" in report.diagnostics[0]["message"]
 
 
-def test_mixed_kernels_and_empty_launches_are_refused(rig: Rig) -> None:
-    assert rig.launch([], core_kind=2).causes() == ["unsupported_api"]
+def test_empty_launches_are_refused(rig: Rig) -> None:
     assert rig.launch().causes() == ["bad_parameter"]
 
 

@@ -72,7 +72,7 @@ def test_a_frame_is_read_field_by_field() -> None:
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 2, 4, 0, 0, NONE, 0, 0, 0)))),
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 0, 7, 0, 0, NONE, 0, 0, 0)))),
         frame(block(slices=(RUN, LOSS, struct.pack("<QQIBBBIQQQ", 10, 20, 0, 4, 3, 15, NONE, 0, 0, 0)))),
-        frame(block(), core_kind=2),
+        frame(block(), core_kind=4),
         struct.pack("<BQQI", 0, 100, 64, NONE),
         b"",
     ],

@@ -186,7 +186,7 @@ def toolchain(tmp_path_factory: pytest.TempPathFactory, runner: PlainRunner) -> 
     root = tmp_path_factory.mktemp("own")
     shutil.copytree(INCLUDE, root / "include")
     (root / "include" / "host" / "piton_torch.h").write_text("#pragma once\n")
-    for folder, text in (("engine", ENGINE), ("host", HOST)):
+    for folder, text in (("engine", ENGINE), ("code", ENGINE), ("host", HOST)):
         (root / folder).mkdir()
         (root / folder / "stand_in.cpp").write_text(text)
     made = VnpuToolchain(hardware(), root / "cache", source_root=root)
@@ -359,7 +359,6 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
         ("AscendC::TPipe p; p.InitSpmBuffer(x, 8);", Cause.UNSUPPORTED_API, "InitSpmBuffer is not part", "InitSpmBuffer"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
         (TENSOR + "AscendC::Exp(t, t, 8);", Cause.UNSUPPORTED_DTYPE, "Exp does not support bfloat16_t", ""),
-        ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);", Cause.COMPILE_ERROR, "not both together", ""),
         ("int v[2][2]; std::sort(v, v + 2, [](char *a, int b) { return b; });", Cause.COMPILE_ERROR, "", ""),
     ],
 )

@@ -106,7 +106,7 @@ def test_the_store_leaves_nothing_half_written_behind(tmp_path: Path) -> None:
 def test_the_engine_and_the_host_library_use_no_header_of_ours_beyond_the_seams_and_the_shims() -> None:
     """Their build keys hold the seams only, so that a change in the device headers does not rebuild them."""
     root = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp"
-    sources = [path for folder in ("engine", "host") for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp")]
+    sources = [path for folder in ("engine", "code", "host") for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp")]
     assert sources
     others = [path.name for path in (root / "include").iterdir() if path.name not in ("vnpu", "host")]
     texts = {path: path.read_text("utf-8") for path in sources}

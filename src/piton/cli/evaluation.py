@@ -23,6 +23,7 @@ from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
 from piton.core.visible import visible
+from piton.evaluate.engine_place import engine_place
 from piton.evaluate.failures import FOLDER as FAILURES
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import check_unused
@@ -68,6 +69,7 @@ class EvaluationOptions:
     trials: int
     profile: str
     auto_sync: bool | None
+    engine: str
     host_deadline_s: float
     prints_json: bool
     is_resumed: bool
@@ -218,6 +220,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         trials=options.trials,
         precision_profile=_profile(options.profile),
         auto_sync=options.auto_sync,
+        engine=engine_place(options.engine),
         hidden=options.hidden,
         baseline=options.baseline,
         is_trusted=options.is_trusted,

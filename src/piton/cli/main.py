@@ -15,7 +15,7 @@ from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
 from piton.cli.metrics_app import metrics_app
-from piton.cli.options import SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.options import EngineOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -59,6 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
+    engine: EngineOption = "in-process",
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
@@ -98,6 +99,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         trials=trials,
         profile=profile,
         auto_sync=auto_sync,
+        engine=engine,
         host_deadline_s=host_deadline,
         prints_json=as_json,
         is_resumed=resume,
@@ -119,11 +121,13 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     folder: Annotated[str, typer.Option(help="Folder that belongs to the program; by default the one it lies in.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
     auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
+    engine: EngineOption = "in-process",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
     """Compile a whole program with main() and run it on the virtual NPU."""
     from piton.cli.evaluation import cache_dir
     from piton.cli.program import run_and_show
+    from piton.evaluate.engine_place import engine_place
     from piton.evaluate.program import ProgramRequest
 
     request = ProgramRequest(
@@ -135,6 +139,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         arguments=tuple(arguments or ()),
         target=target,
         is_auto_sync=auto_sync,
+        engine=engine_place(engine),
         out=out,
         deadline_s=timeout,
     )

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Of a virtual NPU: in-process (fast), or own-process: device code reaches neither engine nor device memory.")
+]
 SuiteFormatOption = Annotated[
     str, typer.Option("--suite-format", help="Form of the suite: cann-bench, kernelbench, multikernelbench, npukernelbench or user; by default recognised.")
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from piton.core.execution import Build, CaseCall, Execution
 from piton.core.hardware import Hardware
@@ -13,6 +13,11 @@ from piton.core.measurement import Provenance
 from piton.core.operator import Operator
 from piton.core.program import ProgramCall, ProgramExecution, ProgramSources
 from piton.core.submission import Submission
+
+EnginePlace = Literal["in-process", "own-process"]
+"""Where the engine of a virtual device is, as seen from device code."""
+ENGINE_APART = "engine_own_process"
+"""Name of that mechanism among the others in a report."""
 
 
 class Role(str, Enum):
@@ -218,6 +223,15 @@ class ProgramDevice(Protocol):
 
     def run(self, submission: Submission, build: Build, call: ProgramCall, runner: Runner) -> ProgramExecution:
         """Run to the end or to the deadline. Raises EvaluatorError when it could not be run."""
+        ...
+
+
+@runtime_checkable
+class SeparableTarget(Protocol):
+    """A target whose engine can run apart from device code."""
+
+    def with_engine_apart(self) -> Target:
+        """The same target with device code in a process of its own."""
         ...
 
 

@@ -141,9 +141,10 @@ class TrafficBin(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockTimeline:
-    """One recorded block."""
+    """One recorded core: a block, where a block is one core."""
 
     block: int
+    """Number of the core: those of a block follow one another, the cube core first."""
     begin: int
     end: int
     total: int
@@ -167,10 +168,24 @@ class LaunchTimeline:
     launches: int
     """Launches of the call; only the first few are recorded."""
     core_kind: str
-    """AIV or AIC."""
+    """AIV, AIC, or the cube and vector cores of a block: MIX 1:1, MIX 1:2."""
     blocks: int
     cycles: int
     clock_hz: int
     tracks: tuple[BlockTimeline, ...]
     bin_cycles: int
     traffic: tuple[TrafficBin, ...]
+
+    @property
+    def cores_per_block(self) -> int:
+        """1, or 2 and 3 in mixed launches."""
+        return {"MIX 1:1": 2, "MIX 1:2": 3}.get(self.core_kind, 1)
+
+    def core_name(self, core: int) -> str:
+        """Such as `block 3 (AIV)`; in a mixed launch `block 3 (AIC)`, `block 3 (AIV 1)`."""
+        members = self.cores_per_block
+        if members == 1:
+            return f"block {core} ({self.core_kind})"
+        block, member = divmod(core, members)
+        kind = "AIC" if member == 0 else "AIV" if members == 2 else f"AIV {member - 1}"
+        return f"block {block} ({kind})"

@@ -28,6 +28,7 @@ from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
 from piton.evaluate.failures import FailureKeeper
@@ -80,7 +81,7 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
 def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, events: Events = ignore) -> Report:
     """`evaluate` on a given target, with a given starter of processes."""
     started = time.monotonic()
-    environment = describe_environment(runner.isolation, request.jobs)
+    environment = describe_environment(isolation_of(runner, request.engine), request.jobs)
     place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
     subject = load(request, target, events)
     check_target(target)
@@ -100,7 +101,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
 
 def open_target(request: EvaluationRequest, events: Events) -> Target:
     """The target of that name. Raises UsageError for one that Piton does not have."""
-    return named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+    target = named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
+    return with_engine(target, request.engine)
 
 
 def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> Target:

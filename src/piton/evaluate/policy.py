@@ -9,6 +9,7 @@ from pydantic import Field
 from piton.core.canonical import digest
 from piton.core.foreign import SizeBudget
 from piton.core.operator import Frozen
+from piton.core.protocols import EnginePlace
 from piton.core.timeline import TimelineRequest
 
 PrecisionProfile = Literal["strict", "cann-bench"]
@@ -92,6 +93,8 @@ class EvaluationRequest(Frozen):
     precision_profile: PrecisionProfile = "strict"
     auto_sync: bool | None = None
     """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
+    engine: EnginePlace = "in-process"
+    """Where device code of a virtual NPU runs: beside the engine, or in a process of its own that reaches neither engine nor device memory."""
     is_trusted: bool = False
     """The caller trusts the code of a foreign suite (its golden.py is run)."""
     is_resumed: bool = False
@@ -103,4 +106,5 @@ class EvaluationRequest(Frozen):
         bounds = self.bounds
         budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
         hidden = [self.hidden.detail] if self.hidden else []  # key and count are part of the suite's digest
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden])
+        apart = [self.engine] if self.engine != "in-process" else []
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart])

@@ -17,8 +17,9 @@ from piton.core.errors import UsageError
 from piton.core.execution import Build
 from piton.core.finding import Finding, FindingKind
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
-from piton.core.protocols import ProgramDevice, ProgramTarget, Runner, Target
+from piton.core.protocols import EnginePlace, ProgramDevice, ProgramTarget, Runner, Target
 from piton.core.verdict import PASSED
+from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.pipeline import check_target, named_target
 from piton.evaluate.progress import Events, StageFinished, StageProgress, StageStarted, ignore, one_at_a_time
 
@@ -43,6 +44,8 @@ class ProgramRequest:
     arguments: tuple[str, ...] = ()
     target: str = "ascend910b2-sim"
     is_auto_sync: bool = True
+    engine: EnginePlace = "in-process"
+    """Where device code runs: beside the engine, or in a process of its own."""
     out: str = ""
     """Folder that files it wrote are brought to; empty: they are listed and dropped."""
     deadline_s: float = 300.0
@@ -55,7 +58,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     _check_defines(request.defines)
     events = one_at_a_time(events)
     target = named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
-    device = _programs_of(target)
+    device = _programs_of(with_engine(target, request.engine))
     runner = make_runner()
     try:
         with tempfile.TemporaryDirectory(prefix="piton-run-") as scratch:
@@ -142,7 +145,7 @@ class _ProgramRun:
             arguments=self.request.arguments,
             target=self.request.target,
             is_auto_sync=self.request.is_auto_sync,
-            isolation=self.runner.isolation,
+            isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,
             diagnostics=build.diagnostics,

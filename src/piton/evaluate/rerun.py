@@ -41,6 +41,7 @@ def _options(request: EvaluationRequest) -> list[str]:
     options += ["--profile", request.precision_profile, *_suite_options(request)]
     if request.auto_sync is not None:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
+    options += ["--engine", request.engine] if request.engine != "in-process" else []
     if request.hidden is not None:
         options += ["--hidden-key-file", os.path.abspath(request.hidden.key_file), "--hidden-count", str(request.hidden.count), "--reveal"]
     options += ["--baseline", os.path.abspath(request.baseline)] if request.baseline else []  # it decides when device code is cut

@@ -61,7 +61,8 @@ def trace_events(timeline: LaunchTimeline) -> Iterator[Event]:
 
 def left_out_text(timeline: LaunchTimeline) -> str:
     """What the recording lacks; empty when it is complete."""
-    missing = [f"{len(timeline.tracks)} of {timeline.blocks} blocks are recorded"] if len(timeline.tracks) < timeline.blocks else []
+    recorded = len(timeline.tracks) // timeline.cores_per_block
+    missing = [f"{recorded} of {timeline.blocks} blocks are recorded"] if recorded < timeline.blocks else []
     cut = sum(track.left_out for track in timeline.tracks)
     if cut:
         missing.append(f"{cut} of the {sum(track.total for track in timeline.tracks)} instructions of the recorded blocks are left out")
@@ -120,7 +121,7 @@ class _Block:
 
     def _names(self) -> Iterator[Event]:
         used = {item.pipe for item in self._track.slices}
-        name = f"block {self._track.block} ({self._timeline.core_kind})"
+        name = self._timeline.core_name(self._track.block)
         yield self._at("block", "M", 0, name="process_name", args={"name": name})
         yield self._at("block", "M", 0, name="process_sort_index", args={"sort_index": self._pid})
         for row in _ROWS:
@@ -133,7 +134,8 @@ class _Block:
         kept = track.total - track.left_out
         if track.begin:
             yield self._complete("block", (0, track.begin), "before the block starts", "launch", {})
-        name = f"{self._timeline.kernel} block {track.block}"
+        core = self._timeline.core_name(track.block) if self._timeline.cores_per_block > 1 else f"block {track.block}"
+        name = f"{self._timeline.kernel} {core}"
         yield self._complete("block", (track.begin, track.end), name, "block", {"instructions": track.total, "recorded": kept})
         if track.left_out:
             text = f"{track.left_out} of {track.total} instructions are left out here"
@@ -148,7 +150,7 @@ class _Block:
         if item.kind == "issue":
             return self._complete(item.pipe, (item.begin, item.end), f"issue {known_name(instruction)}", "issue", source)
         args: Event = {"instruction": known_name(instruction), **source, "reason": item.reason}
-        name = _LOSS_NAMES[item.reason] if item.kind == "loss" else wait_name(item, instruction)
+        name = _LOSS_NAMES[item.reason] if item.kind == "loss" else wait_name(item, instruction, self._timeline)
         return self._complete(item.pipe, (item.begin, item.end), name, item.kind, args)
 
     def _complete(self, row: str, span: tuple[int, int], name: str, category: str, args: Event) -> Event:
@@ -179,12 +181,15 @@ def known_name(instruction: Instruction | None) -> str:
     return instruction.name if instruction is not None else "end of the program"
 
 
-def wait_name(item: Slice, instruction: Instruction | None) -> str:
+def wait_name(item: Slice, instruction: Instruction | None, timeline: LaunchTimeline | None = None) -> str:
     """What a wait is for, such as `DeQue/AllocTensor: wait for MTE2`."""
+    last = f"block {item.cause}"
+    if timeline is not None and timeline.cores_per_block > 1 and item.cause is not None:
+        last = timeline.core_name(item.cause)
     pipe = PIPES[item.cause].upper() if item.cause is not None and item.cause < len(PIPES) else "a pipe"
     texts = {
         "barrier": f"{known_name(instruction)}: wait for {pipe}",
-        "sync_all": f"SyncAll: wait for block {item.cause}",
+        "sync_all": f"SyncAll: wait for {last}",
         "full_queue": f"queue of {pipe} is full",
         "cross_flag": "wait for a flag of other cores",
         "end": f"end of the program: {pipe} still works",

@@ -2,9 +2,14 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "engine.h"
+#include "core.h"
 
 namespace vnpu {
+
+// Of the engine proper, for code in another process, which these tests do not have.
+Core *running = nullptr;
+void Core::cut() { throw std::logic_error("there is no core"); }
+void scalar_exhausted(Core &core, std::vector<uint64_t>) { core.cut(); }
 
 class ChipModel {};
 class MemoryState {};

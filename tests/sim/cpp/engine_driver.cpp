@@ -8,6 +8,8 @@
 
 #include "engine.h"
 #include "engine_timing_double.h"
+#include "paths.h"
+#include "remote/remote.h"
 
 using namespace vnpu;
 
@@ -21,6 +23,7 @@ struct Rig {
     DeviceMemory memory;
     Engine engine;
     std::string text;
+    std::unique_ptr<remote::Remote> remote;  // kernels in another process
 };
 
 // What the kernel of a launch gets: for core i records [first[i], first[i + 1]); fetched values go to answers by record index.
@@ -29,6 +32,8 @@ struct Program {
     const uint32_t *first;
     uint64_t *answers;
 };
+
+uint32_t vectors_of_block = 0;  // of a mixed launch
 
 bool is_question(uint16_t opcode) {
     return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || opcode == VNPU_OP_SOFT_SET ||
@@ -41,12 +46,19 @@ uint64_t ask(uint16_t opcode) {
     return vnpu_fetch(&record);
 }
 
+// Programs of a mixed launch are in the order AIC, AIV 0, AIV 1 of block 0, then of block 1.
+uint64_t running_core() {
+    const uint64_t number = ask(VNPU_OP_GET_BLOCK_IDX), ratio = vectors_of_block;
+    if (ratio == 0) return number;
+    return ask(VNPU_OP_GET_CORE_KIND) == VNPU_CORE_AIC ? number * (ratio + 1) : number / ratio * (ratio + 1) + 1 + number % ratio;
+}
+
 constexpr uint16_t kThrow = 1000;  // pseudo opcode of the driver
 
 void run(const void *arguments) {
     Program program;
     std::memcpy(&program, arguments, sizeof program);
-    const uint64_t core = ask(VNPU_OP_GET_BLOCK_IDX);
+    const uint64_t core = running_core();
     for (uint32_t at = program.first[core]; at < program.first[core + 1]; ++at) {
         const vnpu_record &record = program.records[at];
         if (record.opcode == kThrow) throw std::runtime_error("thrown by the kernel");
@@ -147,6 +159,16 @@ void rig_upload(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
     target->defined.add(address - target->address, address - target->address + bytes);
 }
 void rig_download(Rig *rig, uint64_t address, void *data, uint64_t bytes) { std::memcpy(data, rig->memory.readable(address), bytes); }
+
+int rig_has_path(const char *path) { return find_path(path) != nullptr; }
+int rig_use_path(const char *path) { return use_path(path); }
+// The loop of an instruction on a path; 0 when there is no such instruction.
+int rig_loop(const char *path, const uint32_t *key, void *dst, const void *src0, const void *src1, uint64_t scalar, uint32_t count) {
+    const VectorKernel kernel = find_path(path)->vector(static_cast<uint16_t>(key[0]), static_cast<uint8_t>(key[1]), static_cast<uint8_t>(key[2]), key[3]);
+    if (kernel) kernel(dst, src0, src1, scalar, count);
+    return kernel != nullptr;
+}
+
 const char *rig_stored(Rig *rig, uint64_t address) {
     rig->text = ranges(rig->memory.find(address, 0)->stored);
     return rig->text.c_str();
@@ -162,7 +184,20 @@ void rig_configure(Rig *rig, int auto_sync, int timing_only, uint64_t budget_cyc
 const char *rig_launch(Rig *rig, const vnpu_record *records, const uint32_t *first, uint64_t *answers, uint32_t blocks, uint32_t core_kind, int spins) {
     const Program program{records, first, answers};
     const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run};
-    rig->text = as_json(rig->engine.launch(kernel, &program, blocks));
+    vectors_of_block = core_kind == VNPU_CORE_MIX_1_2 ? 2 : core_kind == VNPU_CORE_MIX_1_1 ? 1 : 0;
+    rig->text = as_json(rig->engine.launch(kernel, &program, blocks / (vectors_of_block + 1)));
+    return rig->text.c_str();
+}
+// The other process, ready; empty or why its library could not be loaded.
+const char *rig_connect(Rig *rig, int ring_fd, int control_fd) {
+    rig->remote = std::make_unique<remote::Remote>(ring_fd, control_fd, rig->memory);
+    rig->text = rig->remote->load();
+    return rig->text.c_str();
+}
+const char *rig_run_apart(Rig *rig, const void *arguments, uint32_t bytes, uint32_t blocks) {
+    const vnpu_kernel &kernel = *find_kernel("by name");
+    rig->remote->begin(kernel, std::string(static_cast<const char *>(arguments), bytes));
+    rig->text = as_json(rig->engine.launch(kernel, nullptr, blocks));
     return rig->text.c_str();
 }
 const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {

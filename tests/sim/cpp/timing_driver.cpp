@@ -13,7 +13,7 @@
  *   load SPACE ADDR | store SPACE ADDR        scalar accesses of 4 bytes
  *   setup                                     the construction of a TPipe
  *   code CYCLES                               of the kernel's own code, before the entry that follows
- *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync | crossset PIPE ID | crosswait ID
+ *   set SRC DST ID | wait SRC DST ID | barrier PIPE | sync [WHO] | crossset PIPE ID [MODE] | crosswait ID
  * Commands:
  *   launch    replay the cores given since the last launch     repeat    the same cores once more
  *   cost      print the cycles of the last entry               cold      empty the L2        kind K    core kind of the launch
@@ -198,6 +198,9 @@ private:
         if (e.kind == TraceKind::Work) e.cycles = static_cast<uint32_t>(number(words));
         if (name == "issue") e.issue_cycles = static_cast<uint32_t>(number(words));
         if (is_flag || e.kind == TraceKind::CrossSet || e.kind == TraceKind::CrossWait) e.event = static_cast<uint8_t>(number(words));
+        uint32_t given = 0;
+        if (e.kind == TraceKind::CrossSet && words >> given) e.cross_mode = given;
+        if (e.kind == TraceKind::SyncAll && words >> given) e.event = static_cast<uint8_t>(given);
         return e;
     }
 

@@ -6,7 +6,6 @@ one it may write to; the result is then copied into the store.
 
 from __future__ import annotations
 
-import platform
 import re
 import shutil
 import subprocess
@@ -70,19 +69,6 @@ def _stamp(path: str) -> str:
     except OSError:
         return ""
     return f"{found.st_size} {found.st_mtime_ns}"
-
-
-def vector_flags() -> tuple[str, ...]:
-    """Instruction sets of this CPU that make the engine fast; results do not depend on them."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return ()
-    try:
-        text = Path("/proc/cpuinfo").read_text("ascii", errors="replace")
-    except OSError:
-        return ()
-    match = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
-    present = set(match[1].split()) if match else set()
-    return ("-mavx2", "-mf16c") if {"avx2", "f16c"} <= present else ()
 
 
 def tree_digest(*folders: Path) -> str:

@@ -29,6 +29,11 @@ class Programs(Protocol):
         ...
 
     @property
+    def code_program(self) -> str:
+        """Path of `piton-code`."""
+        ...
+
+    @property
     def host_library(self) -> str:
         """Path of libpiton_npu.so."""
         ...
@@ -42,6 +47,8 @@ class VnpuDevice:
     chip_table: str
     """`name value` per line, for the engine."""
     programs: Programs
+    is_engine_apart: bool = False
+    """Device code runs in a process of its own."""
 
     def missing(self) -> tuple[str, ...]:
         """What this machine lacks to run; a virtual device needs nothing but Linux."""
@@ -66,6 +73,7 @@ class VnpuDevice:
             submission_root=submission.root,
             limits=PROCESS_LIMITS,
             host_module=build.artifacts["host"],
+            code_executable=self.programs.code_program if self.is_engine_apart else "",
         )
         return VnpuSession(plan, runner)
 

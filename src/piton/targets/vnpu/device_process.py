@@ -13,6 +13,7 @@ from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
+from piton.targets.vnpu.code_process import CodeProcess, CodeProgram
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.wire import Type
 
@@ -77,6 +78,8 @@ class DeviceProgram:
     host_channel: socket.socket
     """The device's end of its channel to the host process; closed here once the process has it."""
     limits: Limits
+    code_executable: str = ""
+    """Runs the device code in a process of its own; empty: it shares the engine's."""
 
 
 class DeviceProcess:
@@ -84,9 +87,12 @@ class DeviceProcess:
 
     def __init__(self, program: DeviceProgram, runner: Runner) -> None:
         """Start it and wait until it is ready. Raises EvaluatorError when it does not start."""
+        self._code = CodeProcess(CodeProgram(program.code_executable, program.library, program.limits), runner) if program.code_executable else None
         self._channel, theirs = socket.socketpair()
         with theirs, program.host_channel:
-            self._process = _start(program, theirs, runner)
+            self._process = _start(program, theirs, runner, self._code)
+        if self._code is not None:
+            self._code.hand_over()
         self._expect_ready()
 
     def configure(self, *, auto_sync: bool, is_timing_only: bool, budget_cycles: int, memory_bytes: int, chip_table: str) -> None:
@@ -110,9 +116,12 @@ class DeviceProcess:
     def end_call(self, timeout_s: float = REQUEST_S) -> CallLog:
         """From here on nothing changes any more; what happened since `begin_call`."""
         try:
-            return CallLog.model_validate_json(self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace"))
+            log = CallLog.model_validate_json(self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace"))
         except ValidationError:
             raise DeviceForgedError("a log that cannot be read") from None
+        if log.is_code_gone and self._code is not None:
+            raise self._end_of_code(self._code)
+        return log
 
     def describe(self, address: int, nbytes: int) -> Description:
         """What the allocation table says about [address, address + nbytes)."""
@@ -134,9 +143,10 @@ class DeviceProcess:
         return body[1:] if body[0] else None
 
     def is_asleep(self) -> bool:
-        """True when the process waits for something instead of computing; a simulation, however slow, never does."""
+        """True when the process waits for something instead of computing; a simulation, however slow, never does. Nor does device code beside an engine."""
+        processes = [self._process.pid, *([self._code.pid] if self._code is not None else [])]
         for _ in range(_STATE_SAMPLES):
-            if _state(self._process.pid) not in "ST":
+            if any(_state(pid) not in "ST" for pid in processes):
                 return False
             time.sleep(_STATE_PAUSE_S)
         return True
@@ -144,7 +154,10 @@ class DeviceProcess:
     def close(self) -> ProcessResult:
         """End the process."""
         self._channel.close()
-        return self._process.wait(0.0) or self._process.kill()
+        result = self._process.wait(0.0) or self._process.kill()
+        if self._code is not None:
+            self._code.close()
+        return result
 
     def _ask(self, kind: Type, body: bytes = b"", timeout_s: float = REQUEST_S) -> bytes:
         try:
@@ -171,6 +184,15 @@ class DeviceProcess:
             raise DeviceForgedError(f"a message of kind {kind}")
         return kind, body
 
+    @staticmethod
+    def _end_of_code(code: CodeProcess) -> Exception:
+        """Why the process of the device code ended. What it sent beside its last words reaches nobody, and is no excuse."""
+        frame = code.last_frame()
+        if frame is None:
+            return DeviceGoneError(None, is_flooded=code.has_flooded(_END_S))
+        kind, body = frame
+        return DeviceGoneError(_last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
+
     def _has_flooded(self) -> bool:
         """Was it ended for what it printed? Its channel is closed, so that its end is near."""
         result = self._process.wait(_END_S)
@@ -186,10 +208,12 @@ class DeviceProcess:
             raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 
 
-def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner) -> RunningProcess:
+def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner, code: CodeProcess | None) -> RunningProcess:
     numbers = (program.memfd, theirs.fileno(), program.host_channel.fileno())
-    argv = (program.executable, *(str(number) for number in numbers), program.library)
-    job = ProcessJob(Role.DEVICE, argv, cwd="/", readable=(program.executable, program.library), pass_fds=numbers, limits=program.limits)
+    shared = code.fds if code is not None else ()
+    argv = (program.executable, *map(str, numbers), program.library, *map(str, shared))
+    readable = (program.executable,) if code is not None else (program.executable, program.library)
+    job = ProcessJob(Role.DEVICE, argv, cwd="/", readable=readable, pass_fds=(*numbers, *shared), limits=program.limits)
     return runner.start(job)
 
 

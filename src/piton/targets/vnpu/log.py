@@ -93,6 +93,8 @@ class CallLog(BaseModel):
     device_to_host_bytes: int = 0
     device_to_device_bytes: int = 0
     is_cut: bool = False
+    is_code_gone: bool = False
+    """The process of the device code has ended during the call."""
     engine_failure: str = ""
     """Why the engine could not execute a launch; our failure, the call cannot be evaluated."""
     launch_seconds: float = 0.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from piton.core.canonical import digest, digest_bytes
 from piton.core.errors import TargetUnavailableError
 from piton.core.hardware import Hardware
-from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest, vector_flags
+from piton.targets.vnpu.compiler import APT_LINE, PLAIN_OUTPUT, Compiler, Step, Workshop, find_compiler, required, tree_digest
 
 TORCH_HEADER = "piton_torch.h"
 _TORCH_SHIMS = (TORCH_HEADER, "torch/", "ATen/", "c10/")
@@ -23,6 +23,8 @@ ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-
 HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
 """C++20 because torch's headers ask for it; host code of a submission is never what is measured.
 Line numbers, to say where it crashed."""
+_SHARED_WITH_CODE = ("fibre.cpp.o", "registry.cpp.o", "device-signals.cpp.o")
+"""Units of the engine that piton-code consists of too."""
 _WITHOUT_TORCH = ("acl", "fault", "transport")
 """Units of the host library that whole programs are linked with too."""
 
@@ -59,6 +61,11 @@ class Paths:
         return self.root / "engine"
 
     @property
+    def code(self) -> Path:
+        """Sources of piton-code, which also takes some of the engine's."""
+        return self.root / "code"
+
+    @property
     def host(self) -> Path:
         """Sources of libpiton_npu.so."""
         return self.root / "host"
@@ -85,7 +92,7 @@ def python_include() -> Path | None:
 
 def simulator_digest(paths: Paths) -> str:
     """Identity of engine, timing model and torch device, from their sources."""
-    return digest([tree_digest(paths.engine, paths.host, paths.include), ENGINE_FLAGS])
+    return digest([tree_digest(paths.engine, paths.code, paths.host, paths.include), ENGINE_FLAGS])
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,7 @@ class OwnParts:
     """Number of the compiler's architecture, such as 2201."""
     host_library: str = ""
     device_program: str = ""
+    code_program: str = ""
     torch_header: str = ""
     """`piton_torch.h` with its precompiled form beside it."""
     program_objects: tuple[str, ...] = ()
@@ -148,25 +156,28 @@ class OwnParts:
 
     def made(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
         """The same with the three products built. Raises TargetUnavailableError with the compiler's words when one cannot be."""
-        header, engine, host = self._torch_header_step(), self._engine_steps(), self._host_steps()
-        compiles = [header, *engine, *host]
+        header, engine, code, host = self._torch_header_step(), self._engine_steps(), self._code_steps(), self._host_steps()
+        compiles = [header, *engine, *code, *host]
         if workshop.lacks(compiles):
             progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
         made = required(workshop.make_all(compiles, progress))
-        engine_objects, host_objects = made[1 : 1 + len(engine)], made[1 + len(engine) :]
-        links = [self._device_link(engine_objects), self._host_link(host_objects)]
-        device_program, host_library = required(workshop.make_all(links, progress))
+        device_objects, host_objects = made[1 : 1 + len(engine) + len(code)], made[1 + len(engine) + len(code) :]
+        links = [*self._device_links(device_objects, len(engine)), self._host_link(host_objects)]
+        device_program, code_program, host_library = required(workshop.make_all(links, progress))
         torch_header = workshop.put_beside(made[0], self.paths.shims / TORCH_HEADER)
-        return replace(self, device_program=device_program, host_library=host_library, torch_header=torch_header)
+        products = replace(self, device_program=device_program, code_program=code_program, host_library=host_library)
+        return replace(products, torch_header=torch_header)
 
     def made_for_programs(self, workshop: Workshop, progress: Callable[[str], None]) -> OwnParts:
         """The same with the parts that run whole programs: the engine, and what they are linked with; nothing of torch."""
-        engine, program = self._engine_steps(), self._program_steps()
-        if workshop.lacks([*engine, *program]):
-            progress(f"building the virtual NPU for this machine: {len(engine) + len(program)} compiles, once per version (kept in {workshop.kept_in})")
-        made = required(workshop.make_all([*engine, *program], progress))
-        (device_program,) = required(workshop.make_all([self._device_link(made[: len(engine)])], progress))
-        return replace(self, device_program=device_program, program_objects=tuple(made[len(engine) :]))
+        engine, code, program = self._engine_steps(), self._code_steps(), self._program_steps()
+        compiles = [*engine, *code, *program]
+        if workshop.lacks(compiles):
+            progress(f"building the virtual NPU for this machine: {len(compiles)} compiles, once per version (kept in {workshop.kept_in})")
+        made = required(workshop.make_all(compiles, progress))
+        device_objects, program_objects = made[: len(engine) + len(code)], made[len(engine) + len(code) :]
+        device_program, code_program = required(workshop.make_all(self._device_links(device_objects, len(engine)), progress))
+        return replace(self, device_program=device_program, code_program=code_program, program_objects=tuple(program_objects))
 
     def _program_steps(self) -> list[Step]:
         """Host library and connection without torch."""
@@ -175,8 +186,13 @@ class OwnParts:
         return self._steps_of(units, flags, lambda unit: f"program-{unit.stem}.o")
 
     def _engine_steps(self) -> list[Step]:
-        flags = (*ENGINE_FLAGS, *vector_flags(), "-I", str(self.paths.engine), "-I", str(self.paths.include))
-        return self._unit_steps(self.paths.engine, flags)
+        return self._unit_steps(self.paths.engine, self._engine_flags())
+
+    def _code_steps(self) -> list[Step]:
+        return self._steps_of(sorted(self.paths.code.rglob("*.cpp")), self._engine_flags(), lambda unit: f"code-{_object_name(unit, self.paths.code)}")
+
+    def _engine_flags(self) -> tuple[str, ...]:
+        return (*ENGINE_FLAGS, "-I", str(self.paths.engine), "-I", str(self.paths.include))
 
     def _host_steps(self) -> list[Step]:
         return self._unit_steps(self.paths.host, (*HOST_FLAGS, "-I", str(self.paths.host), *self.system_includes()))
@@ -191,9 +207,15 @@ class OwnParts:
         names = [path.relative_to(self.paths.shims).as_posix() for path in shims]
         return [*names, *(digest_bytes(path.read_bytes()) for path, name in zip(shims, names, strict=True) if name.startswith(_TORCH_SHIMS))]
 
-    def _device_link(self, objects: list[str]) -> Step:
-        """`-rdynamic`, so that device libraries find the engine's functions in it."""
-        return self._own_link("vnpu-device", ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
+    def _device_links(self, objects: list[str], engine_count: int) -> list[Step]:
+        """vnpu-device of the first `engine_count` objects, piton-code of the others and a few of these."""
+        engine, code = objects[:engine_count], objects[engine_count:]
+        shared = [item for item in engine if Path(item).name in _SHARED_WITH_CODE]
+        return [self._device_link("vnpu-device", engine), self._device_link("piton-code", [*code, *shared])]
+
+    def _device_link(self, name: str, objects: list[str]) -> Step:
+        """`-rdynamic`, so that device libraries find the functions they call in it."""
+        return self._own_link(name, ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
         arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")
@@ -206,7 +228,7 @@ class OwnParts:
         return self._steps_of(units, flags, lambda unit: _object_name(unit, folder))
 
     def _steps_of(self, units: list[Path], flags: tuple[str, ...], name: Callable[[Path], str]) -> list[Step]:
-        folders = (self.paths.engine, self.paths.host, self.paths.shims)
+        folders = (self.paths.engine, self.paths.code, self.paths.host, self.paths.shims)
         headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))]
         shared = [tree_digest(self.paths.seams), *(digest_bytes(path.read_bytes()) for path in headers)]
         return [self._own_step(name(unit), (*flags, "-c", str(unit)), [*shared, digest_bytes(unit.read_bytes())]) for unit in units]

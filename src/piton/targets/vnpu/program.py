@@ -35,6 +35,8 @@ class VnpuPrograms:
     hardware: Hardware
     chip_table: str
     toolchain: VnpuToolchain
+    is_engine_apart: bool = False
+    """Device code runs in a process of its own."""
 
     def prepare(self, runner: Runner) -> None:
         """Build the engine and what programs are linked with. Raises TargetUnavailableError when that fails."""
@@ -55,6 +57,7 @@ class VnpuPrograms:
             hardware=self.hardware,
             chip_table=self.chip_table,
             root=submission.root,
+            code_executable=build.artifacts["code"] if self.is_engine_apart else "",
         )
         return run_program(plan, call, runner)
 
@@ -78,7 +81,7 @@ class _ProgramBuild:
         steps = OperatorSteps(self._own, submission.manifest, _split(sources, tree), tree, sources.defines)
         failure, artifacts = _make(job, steps)
         if failure is None:
-            artifacts["engine"] = self._own.device_program
+            artifacts["engine"], artifacts["code"] = self._own.device_program, self._own.code_program
         return Build(
             operator=NAME,
             artifacts=artifacts,

@@ -48,6 +48,8 @@ class ProgramPlan:
     chip_table: str
     root: str
     """Folder of the immutable copy of its sources, for places."""
+    code_executable: str = ""
+    """Runs device code in a process of its own; empty: it shares the engine's."""
 
 
 def run_program(plan: ProgramPlan, call: ProgramCall, runner: Runner) -> ProgramExecution:
@@ -85,7 +87,8 @@ class _ProgramRun:
             return replace(execution, printed=ended.stdout)
 
     def _open_device(self, channel: socket.socket) -> DeviceProcess:
-        program = DeviceProgram(self._plan.device_executable, self._plan.device_library, self._arena.fd, channel, PROCESS_LIMITS)
+        plan = self._plan
+        program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, channel, PROCESS_LIMITS, plan.code_executable)
         device = DeviceProcess(program, self._runner)
         try:
             device.configure(
@@ -93,7 +96,7 @@ class _ProgramRun:
                 is_timing_only=False,
                 budget_cycles=self._call.budget_cycles,
                 memory_bytes=DEVICE_MEMORY_BYTES,
-                chip_table=self._plan.chip_table,
+                chip_table=plan.chip_table,
             )
             device.begin_case()
             device.begin_call(_UNBOUNDED)

@@ -180,6 +180,9 @@ class Sources:
         lines = [
             f'#line 1 "(entry of {self._kernel} for {", ".join(self._rows[index])})"',
             "#include <cstdint>",
+            '#include "piton_project/kernel_numbers.h"',
+            *self._tiling_name(),
+            '#include "kernel_tiling/kernel_tiling.h"',
             *self._macros(self._rows[index]),
             *self._structures(),
             '#include "kernel_operator.h"',
@@ -197,8 +200,7 @@ class Sources:
         return "\n".join(lines) + "\n"
 
     def _macros(self, row: Sequence[str]) -> list[str]:
-        numbers = [f"#define {name} {number}" for name, (_, number) in _TYPES.items()]
-        lines = [*numbers, "#define FORMAT_ND 2"]
+        lines: list[str] = []
         for name, kind in zip((*self._described.inputs, *self._described.outputs), row, strict=True):
             upper = name.upper()
             lines += [f"#define ORIG_DTYPE_{upper} {kind}", f"#define FORMAT_{upper} FORMAT_ND"]
@@ -214,7 +216,12 @@ class Sources:
                 continue
             members = " ".join(f"{_aligned(item.type)} {item.name}{f'[{item.count}]' if item.count else ''};" for item in structure.fields)
             lines.append(f"struct alignas(8) {structure.title} {{ {members} }};")
-        return [*lines, f"#define PITON_PROJECT_TILING {self._described.structure}"] if self._described.structure else lines
+        return lines
+
+    def _tiling_name(self) -> list[str]:
+        """What GET_TILING_DATA reads, which the headers want to know before the structure can be defined: it may hold structures of theirs."""
+        name = self._described.structure
+        return [f"struct {name};", f"#define PITON_PROJECT_TILING {name}"] if name else []
 
     def _calls(self) -> list[str]:
         template = self._described.template

@@ -52,6 +52,8 @@ class SessionPlan:
     limits: Limits
     host_module: str = ""
     """Copy of the submission's host library that its host process cannot change; empty when it has none."""
+    code_executable: str = ""
+    """Runs device code in a process of its own; empty: it shares the engine's."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class VnpuSession:
             host_end, device_end = socket.socketpair()
             with host_end, device_end:
                 plan = self._plan
-                program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, device_end, plan.limits)
+                program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, device_end, plan.limits, plan.code_executable)
                 self._device = DeviceProcess(program, self._runner)
                 worker = HostProgram(
                     package_folder=plan.package_folder,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piton.core.hardware import Hardware
 from piton.core.measurement import Provenance
@@ -22,6 +22,10 @@ class VnpuTarget:
     device: VnpuDevice
     programs: VnpuPrograms
     provenance: Provenance = Provenance.SIMULATED
+
+    def with_engine_apart(self) -> VnpuTarget:
+        """The same with device code in a process of its own, which reaches neither the engine nor device memory."""
+        return replace(self, device=replace(self.device, is_engine_apart=True), programs=replace(self.programs, is_engine_apart=True))
 
 
 def open_vnpu(name: str, hardware: Hardware, chip_table: str, cache_dir: str, progress: Callable[[str], None] | None = None) -> VnpuTarget:

@@ -31,8 +31,8 @@ _SPACES = ("", "GM", "UB", "L1", "L0A", "L0B", "L0C", "BT", "FB")
 _DTYPES = ("", "float16", "bfloat16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float64", "int4", "bool")
 _KINDS: tuple[InstructionKind, ...] = get_args(InstructionKind)
 _SLICE_KINDS: tuple[SliceKind, ...] = get_args(SliceKind)
-_CORE_KINDS = ("AIV", "AIC")
-"""enum vnpu_core_kind (vnpu/abi.h); no launch has both kinds."""
+_CORE_KINDS = ("AIV", "AIC", "MIX 1:1", "MIX 1:2")
+"""enum vnpu_core_kind (vnpu/abi.h)."""
 _PIPE_NAMES = (*(pipe.upper() for pipe in PIPES), "ALL")
 _NONE = 0xFFFFFFFF
 _AUTO_SYNC, _L2_BYPASS = 1, 2

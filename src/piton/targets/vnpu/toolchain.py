@@ -52,6 +52,11 @@ class VnpuToolchain:
         return self._ready().device_program
 
     @property
+    def code_program(self) -> str:
+        """Path of the executable `piton-code`, which runs device code when the engine has a process of its own; after `prepare`."""
+        return self._ready().code_program
+
+    @property
     def host_library(self) -> str:
         """Path of `libpiton_npu.so`; after `prepare`."""
         return self._ready().host_library

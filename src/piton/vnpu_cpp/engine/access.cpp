@@ -222,7 +222,7 @@ void hidden_flag(Core &core, const vnpu_record &record, uint8_t from, uint8_t to
 
 void order_accesses(Core &core, const vnpu_record &record, const std::vector<Touch> &touches) {
     const uint8_t pipe = record.pipe;
-    const bool has_other_cores = core.launch.blocks > 1;
+    const bool has_other_cores = core.launch.groups.cores() > 1;
     // Without data nothing about global memory is reported, and no auto-sync covers it, so no trace entry depends on it.
     const auto is_watched = [&](const Touch &touch) { return touch.space != VNPU_SPACE_GM || core.moves_data(); };
     const auto map_of = [&](const Touch &touch) -> AccessMap & {

@@ -53,8 +53,9 @@ struct Launch {
     CrossState cross;
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
-    uint32_t blocks = 0;
-    uint32_t core_kind = VNPU_CORE_AIV;  // as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
+    Groups groups;                       // the kind as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
+    bool is_kind_declared = false;       // it can't be changed any more
+    std::optional<uint32_t> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
@@ -64,7 +65,7 @@ struct Launch {
     std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
     std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
 
-    uint32_t cores() const { return core_kind == VNPU_CORE_AIC ? limits.cores_aic : limits.cores_aiv; }  // that run blocks at the same time
+    uint32_t blocks_at_once() const { return vnpu::blocks_at_once(groups, limits.cores_aic, limits.cores_aiv); }
 };
 
 // The vector mask register and its mode.
@@ -151,15 +152,14 @@ struct Core {
     uint64_t charged = 0;                 // of the budget, by entries of the trace
     uint64_t priced_blocks = 0;           // of scalar code, by entries of the trace
     ProgramClock clock;
-    Acquaintance acquaintance;  // what it knows of other cores
-    uint32_t epoch = 0;         // flags set for other cores so far
-    uint32_t cross_sets[kCrossFlags] = {};
-    uint32_t cross_waits[kCrossFlags] = {};
-    Place last_cross_set[kCrossFlags];
-    Waiting waiting;  // what it stands at
+    Acquaintance acquaintance;                                // what it knows of other cores
+    uint32_t epoch = 0;                                       // flags set for other cores so far
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;  // sets so far, by mode and id
+    Waiting waiting;                                          // what it stands at
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
+    uint32_t seat = 0;  // its number in a process of device code (remote/remote.h)
 
     // A violation that leaves nothing sensible to go on with: reported, then the launch is cut. Objects of device code on the stack are abandoned.
     [[noreturn]] void fail(const vnpu_record &record, const std::string &cause, const std::string &message, Numbers numbers = {});
@@ -172,7 +172,7 @@ struct Core {
     uint32_t price_code();              // cycles of S for the code since the last entry; what does not fit an entry gets entries of its own
     void append_work(uint64_t cycles);  // of S, for scalar code
     bool moves_data() const { return !launch.options.timing_only; }
-    bool is_cube() const { return launch.core_kind == VNPU_CORE_AIC; }
+    bool is_cube() const { return launch.groups.is_cube(index); }
 };
 
 extern Core *running;  // null outside device code
@@ -192,6 +192,7 @@ const char *memory_title(uint8_t space);  // of an on-chip memory, for messages
 // Execution of one record, by family.
 void execute(Core &core, const vnpu_record &record);
 uint64_t answer(Core &core, const vnpu_record &record);
+[[noreturn]] void scalar_exhausted(Core &core, std::vector<uint64_t> calls);  // scalar code used up the budget; offsets or addresses of the calls on its stack
 void run_vector(Core &core, const vnpu_record &record);
 void run_cast_int4(Core &core, const vnpu_record &record);
 void run_cast_dequant(Core &core, const vnpu_record &record);
@@ -227,7 +228,8 @@ void pipe_barrier(Core &core, const vnpu_record &record);
 void sync_all(Core &core, const vnpu_record &record);
 void cross_set(Core &core, const vnpu_record &record);
 void cross_wait(Core &core, const vnpu_record &record);
-void report_left_cross_flags(Core &core);
+void report_left_cross_flags(Launch &launch);
+std::string progress_of_flag(const Launch &launch, const Core &core);
 uint64_t soft_set(Core &core, const vnpu_record &record);
 void soft_wait(Core &core, const vnpu_record &record);
 bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting);

@@ -180,13 +180,13 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GATHER_MASK:
             return run_gather_mask(core, record);
         case VNPU_OP_GET_BLOCK_IDX:
-            return core.index;
+            return core.launch.groups.number(core.index);
         case VNPU_OP_GET_BLOCK_NUM:
-            return core.launch.blocks;
+            return core.launch.groups.blocks;
         case VNPU_OP_GET_SUB_BLOCK_IDX:
-            return 0;  // one core per block; others are refused at launch
+            return core.launch.groups.sub_block(core.index);
         case VNPU_OP_GET_TASK_RATIO:
-            return 1;
+            return core.launch.groups.ratio(core.index);
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return system_cycle(core);
         case VNPU_OP_GET_REDUCE_SUM:
@@ -196,7 +196,7 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_PIPE:
             return core.pipes.empty() ? 0 : core.pipes.back();
         case VNPU_OP_GET_CORE_KIND:
-            return core.launch.core_kind;
+            return core.is_cube() ? VNPU_CORE_AIC : VNPU_CORE_AIV;
         case VNPU_OP_GET_REDUCE_BEST:
             return record.p[0] == 0 ? core.best.bits : core.best.index;
         case VNPU_OP_GET_MRG_RESULT:
@@ -214,21 +214,21 @@ uint64_t answer(Core &core, const vnpu_record &record) {
 
 namespace {
 
-// `place` is that of the record that used up the budget; without one, scalar code did, and the stack says where it stands.
-[[noreturn]] void exhausted(Core &core, const Place &place) {
+// `place` is that of the record that used up the budget; without one, scalar code did, and `calls`, those on its stack, say where it stands.
+[[noreturn]] void exhausted(Core &core, const Place &place, std::vector<uint64_t> calls) {
     const auto budget = static_cast<int64_t>(core.launch.options.budget_cycles), used = budget - core.budget_left;
     const std::string last = core.last_place.line ? "; the last instruction before was " + describe(core.last_place) : "";
     const std::string message = "core " + std::to_string(core.index) + " was still running after its budget of " + std::to_string(budget) +
                                 " cycles; a loop whose condition never changes is the usual reason" + (place.line ? "" : last);
     const Numbers numbers = {{"used_cycles", used}, {"budget_cycles", budget}, {"instructions", static_cast<int64_t>(core.trace.size())}};
-    core.launch.reporter.violation(place, core.index, "device_budget", message, numbers, place.line ? std::vector<uint64_t>{} : calls_on_stack());
+    core.launch.reporter.violation(place, core.index, "device_budget", message, numbers, std::move(calls));
     core.cut();
 }
 
 void finish(Core &core, const vnpu_record &record) {
     ++core.launch.instructions;
     core.last_place = place_of(record);
-    if (core.budget_left < 0) exhausted(core, core.last_place);
+    if (core.budget_left < 0) exhausted(core, core.last_place, core.last_place.line ? std::vector<uint64_t>{} : calls_on_stack());
 }
 
 // A failure of the engine must not pass through device code, which could catch it or be blamed for it.
@@ -243,6 +243,11 @@ void guarded(Core &core, Job &&job) {
 }
 
 }  // namespace
+
+void scalar_exhausted(Core &core, std::vector<uint64_t> calls) {
+    core.budget_left = -1;  // the budget ends with the first block beyond it
+    exhausted(core, Place{}, std::move(calls));
+}
 
 }  // namespace vnpu
 
@@ -272,5 +277,5 @@ extern "C" uint64_t vnpu_fetch(const vnpu_record *record) {
 // least a block can take.
 extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc() {
     vnpu::Core *core = vnpu::running;
-    if (core && --core->budget_left < 0) vnpu::exhausted(*core, vnpu::Place{});
+    if (core && --core->budget_left < 0) vnpu::exhausted(*core, vnpu::Place{}, vnpu::calls_on_stack());
 }

@@ -1,17 +1,13 @@
 /*
  * Half and bfloat16 as bits, to and from float.
  *
- * Half arithmetic is done in float and rounded once, which for + - * / and square root equals true half arithmetic. Bulk conversions use F16C where the
- * build has it; the portable code gives the same bits (NaN payloads included), so results do not depend on the host.
+ * Half arithmetic is done in float and rounded once, which for + - * / and square root equals true half arithmetic. Many at a time are
+ * converted by loops/halves.h, to the same bits (NaN payloads included).
  */
 #pragma once
 
 #include <cstdint>
 #include <cstring>
-
-#if defined(__F16C__) && defined(__AVX__)
-#include <immintrin.h>
-#endif
 
 namespace vnpu {
 
@@ -51,22 +47,5 @@ inline uint16_t float_to_half(float value) {
 }
 
 inline float bfloat_to_float(uint16_t value) { return bits_as<float>(static_cast<uint32_t>(value) << 16); }
-
-inline void halves_to_floats(const uint16_t *from, float *to, uint32_t count) {
-    uint32_t at = 0;
-#if defined(__F16C__) && defined(__AVX__)
-    for (; at + 8 <= count; at += 8) _mm256_storeu_ps(to + at, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at))));
-#endif
-    for (; at < count; ++at) to[at] = half_to_float(from[at]);
-}
-
-inline void floats_to_halves(const float *from, uint16_t *to, uint32_t count) {
-    uint32_t at = 0;
-#if defined(__F16C__) && defined(__AVX__)
-    for (; at + 8 <= count; at += 8)
-        _mm_storeu_si128(reinterpret_cast<__m128i *>(to + at), _mm256_cvtps_ph(_mm256_loadu_ps(from + at), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-#endif
-    for (; at < count; ++at) to[at] = float_to_half(from[at]);
-}
 
 }  // namespace vnpu

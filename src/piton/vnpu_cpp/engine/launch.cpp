@@ -18,7 +18,7 @@ struct Engine::State {
 
 namespace {
 
-// A block that has started and not ended.
+// A core that has started and not ended.
 struct Block {
     Core *core;
     std::unique_ptr<Fibre> fibre;
@@ -46,13 +46,8 @@ void run_program(void *argument) {
 bool is_launchable(Launch &launch) {
     const vnpu_kernel &kernel = *launch.kernel;
     if (kernel.abi_version != VNPU_ABI_VERSION) throw std::runtime_error("device library and engine have different ABI versions: rebuild the device library");
-    if (kernel.core_kind != VNPU_CORE_AIV && kernel.core_kind != VNPU_CORE_AIC) {
-        violation(launch, -1, "unsupported_api",
-                  std::string("kernel ") + kernel.title +
-                      " needs cube and vector cores together; the virtual NPU runs kernels for vector cores or for cube cores only");
-        return false;
-    }
-    if (launch.blocks == 0) {
+    if (kernel.core_kind > VNPU_CORE_MIX_1_2) throw std::runtime_error("device library names a kind of kernel that does not exist: rebuild it");
+    if (launch.groups.blocks == 0) {
         violation(launch, -1, "bad_parameter", std::string("kernel ") + kernel.title + " launched with 0 blocks", {{"blocks", 0}});
         return false;
     }
@@ -62,11 +57,13 @@ bool is_launchable(Launch &launch) {
 }  // namespace
 
 void note_surplus_blocks(Launch &launch) {
-    const uint32_t cores = launch.cores();
-    if (launch.blocks > cores)
-        launch.reporter.finding(Place{}, -1, "surplus_blocks",
-                                std::to_string(launch.blocks) + " blocks on " + std::to_string(cores) + " cores: they run in waves",
-                                {{"blocks", launch.blocks}, {"cores", cores}});
+    const Groups &groups = launch.groups;
+    const uint32_t at_once = launch.blocks_at_once();
+    if (groups.blocks <= at_once) return;
+    const std::string places = groups.is_mixed() ? " pairs of a cube core and its vector cores" : " cores";
+    launch.reporter.finding(Place{}, -1, "surplus_blocks",
+                            std::to_string(groups.blocks) + " blocks on " + std::to_string(at_once) + places + ": they run in waves",
+                            {{"blocks", groups.blocks}, {"cores", at_once}});
 }
 
 /* The scheduler of one launch. */
@@ -77,15 +74,16 @@ public:
 
     // Every block to its end, or until the launch is cut.
     void run() {
-        trace_.cores.resize(launch_.blocks);
-        for (uint32_t index = 0; index < launch_.blocks && !launch_.is_cut; ++index) start(index);
-        while (!waiting_.empty() && !launch_.is_cut) {
-            if (advance_ready()) continue;
-            are_all_at_sync_all() ? next_phase() : deadlock();
-        }
+        trace_.cores.resize(launch_.groups.cores());
+        for (uint32_t index = 0; index < launch_.groups.cores() && goes_on(); ++index) start(index);
+        while (!waiting_.empty() && goes_on())
+            if (!advance_ready()) deadlock();
+        if (goes_on()) report_left_cross_flags(launch_);
     }
 
 private:
+    bool goes_on() const { return !launch_.is_cut && !launch_.restart_as; }
+
     void start(uint32_t index) {
         cores_.push_back(std::make_unique<Core>(launch_, index, take_buffer()));
         Block block{cores_.back().get(), take_fibre()};
@@ -110,33 +108,17 @@ private:
         ++ended_;
     }
 
-    // Blocks that wait for a flag of another core which has come meanwhile; false when there is none.
+    // Cores that wait for another core which has done its part meanwhile; false when there is none.
     bool advance_ready() {
         std::vector<Block> blocks = std::move(waiting_);
         waiting_.clear();
         bool has_moved = false;
         for (Block &block : blocks) {
-            const bool is_ready = !launch_.is_cut && can_go_on(launch_, *block.core, block.core->waiting);
+            const bool is_ready = goes_on() && can_go_on(launch_, *block.core, block.core->waiting);
             has_moved = has_moved || is_ready;
             is_ready ? advance(std::move(block)) : waiting_.push_back(std::move(block));
         }
         return has_moved;
-    }
-
-    bool are_all_at_sync_all() const {
-        return std::all_of(waiting_.begin(), waiting_.end(), [](const Block &block) { return block.core->waiting.kind == Waiting::Kind::SyncAll; });
-    }
-
-    // All waiting blocks are at SyncAll: go on together, unless some block has ended and will never arrive.
-    void next_phase() {
-        if (ended_ > 0) return deadlock();
-        launch_.shared.new_phase();
-        std::vector<Block> arrived = std::move(waiting_);
-        waiting_.clear();
-        for (Block &block : arrived) {
-            if (launch_.is_cut) return;
-            advance(std::move(block));
-        }
     }
 
     void deadlock() {
@@ -144,30 +126,44 @@ private:
         const auto at_flag =
             std::find_if(waiting_.begin(), waiting_.end(), [](const Block &block) { return block.core->waiting.kind != Waiting::Kind::SyncAll; });
         const Core &core = *(at_flag == waiting_.end() ? waiting_.front() : *at_flag).core;
+        const uint32_t cores = launch_.groups.cores();
         launch_.reporter.violation(core.last_wait, core.index, "deadlock",
-                                   describe(core.last_wait) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(launch_.blocks) +
-                                       " blocks wait for ever, core " + std::to_string(core.index) + " here" + why_for_ever(core) + whereabouts(core),
-                                   {{"waiting", static_cast<int64_t>(waiting_.size())}, {"blocks", launch_.blocks}});
+                                   describe(core.last_wait) + ": " + std::to_string(waiting_.size()) + " of " + std::to_string(cores) +
+                                       (launch_.groups.is_mixed() ? " cores" : " blocks") + " wait for ever, " + launch_.groups.name(core.index) + " here" +
+                                       why_for_ever(core) + whereabouts(core),
+                                   {{"waiting", static_cast<int64_t>(waiting_.size())}, {"blocks", launch_.groups.blocks}});
         launch_.is_cut = true;
     }
 
     std::string why_for_ever(const Core &core) const {
-        if (core.waiting.kind == Waiting::Kind::SyncAll) return "; the others ended without this SyncAll: every core has to call it, and equally often";
+        if (core.waiting.kind == Waiting::Kind::SyncAll)
+            return core.waiting.id == kSyncOfAll || !launch_.groups.is_mixed()
+                       ? "; the others ended without this SyncAll: every core has to call it, and equally often"
+                       : "; not every core of this kind came to this SyncAll<true>; SyncAll<false> joins cube and vector cores";
         if (core.waiting.kind == Waiting::Kind::SoftFlag)
             return " for a flag in global memory that nobody sets any more; needed: the matching set on another core";
-        const std::vector<uint32_t> &arrived = launch_.cross.arrived[core.waiting.id];
-        const uint32_t round = core.cross_waits[core.waiting.id], sets = round < arrived.size() ? arrived[round] : 0;
-        return " for a flag that no other core sets any more: " + std::to_string(sets) + " of " + std::to_string(launch_.blocks) + " cores have set id " +
-               std::to_string(core.waiting.id) + " this often; needed: CrossCoreSetFlag by every core before its CrossCoreWaitFlag";
+        return " for a flag that no other core sets any more: " + progress_of_flag(launch_, core);
     }
 
     // What became of a core that the others wait for.
     std::string whereabouts(const Core &core) const {
-        if (ended_ > 0) return "; core " + std::to_string(first_end_.core) + " ended, its last call: " + describe(first_end_.last);
+        const Groups &groups = launch_.groups;
+        if (ended_ > 0 && !groups.is_mixed()) return "; " + groups.name(first_end_.core) + " ended, its last call: " + describe(first_end_.last);
+        for (const Block &block : waiting_)  // of the same block first: it is what a core of a mixed launch waits for
+            if (is_partner(core, *block.core)) return waits_in(*block.core);
         for (const Block &block : waiting_)
-            if (block.core->index != core.index) return "; core " + std::to_string(block.core->index) + " waits in " + describe(block.core->last_wait);
+            if (block.core->index != core.index) return waits_in(*block.core);
+        if (ended_ > 0) return "; " + groups.name(first_end_.core) + " ended, its last call: " + describe(first_end_.last);
         return "";
     }
+
+    bool is_partner(const Core &core, const Core &other) const {
+        const Groups &groups = launch_.groups;
+        return core.index != other.index && groups.block_of(core.index) == groups.block_of(other.index) &&
+               groups.is_cube(core.index) != groups.is_cube(other.index);
+    }
+
+    std::string waits_in(const Core &core) const { return "; " + launch_.groups.name(core.index) + " waits in " + describe(core.last_wait); }
 
     // The first core that came to its end.
     struct End {
@@ -201,15 +197,16 @@ private:
 
 namespace {
 
-// A block for every one that is to be recorded; each keeps an equal part of the instructions.
-std::shared_ptr<LaunchTimeline> new_timeline(const TimelineOptions &options, uint32_t blocks) {
+// All cores of the blocks that are to be recorded; each keeps an equal part of the instructions.
+std::shared_ptr<LaunchTimeline> new_timeline(const TimelineOptions &options, const Groups &groups) {
     if (!options.is_on) return nullptr;
     auto timeline = std::make_shared<LaunchTimeline>();
-    const std::vector<uint32_t> recorded = recorded_blocks(options, blocks);
-    for (const uint32_t block : recorded) {
+    const std::vector<uint32_t> recorded = recorded_blocks(options, groups.blocks);
+    const uint32_t members = groups.members();
+    for (size_t at = 0; at < recorded.size() * members; ++at) {
         timeline->blocks.emplace_back();
-        timeline->blocks.back().block = block;
-        timeline->blocks.back().notes = Notebook(options.instructions / recorded.size());
+        timeline->blocks.back().block = recorded[at / members] * members + static_cast<uint32_t>(at % members);
+        timeline->blocks.back().notes = Notebook(options.instructions / (recorded.size() * members));
     }
     return timeline;
 }
@@ -233,6 +230,18 @@ void replay_into(LaunchReport &report, Launch &launch, const LaunchTrace &trace,
     }
 }
 
+LaunchReport report_of(Launch &launch, LaunchTrace &trace, MemoryState &l2) {
+    trace.core_kind = launch.groups.kind;
+    if (launch.groups.blocks != 0) note_surplus_blocks(launch);
+    LaunchReport report;
+    if (!launch.is_cut) replay_into(report, launch, trace, l2);
+    note_auto_sync(launch);
+    report.is_cut = launch.is_cut;
+    report.instructions = launch.instructions;
+    report.diagnostics = launch.reporter.take();
+    return report;
+}
+
 }  // namespace
 
 Engine::Engine(std::shared_ptr<const ChipModel> chip, DeviceMemory &memory) : state_(new State{std::move(chip), memory, {}, nullptr, {}, {}}) { cold_start(); }
@@ -243,28 +252,40 @@ void Engine::configure(const EngineOptions &options) { state_->options = options
 
 void Engine::cold_start() { state_->l2 = cold_memory(*state_->chip); }
 
+namespace {
+
+// The kernel and what it is launched with.
+struct Job {
+    const vnpu_kernel &kernel;
+    const void *arguments;
+    uint32_t blocks;
+};
+
+void prepare(Launch &launch, const Job &job, std::optional<uint32_t> kind) {
+    launch.kernel = &job.kernel;
+    launch.arguments = job.arguments;
+    launch.groups = {kind.value_or(job.kernel.core_kind), job.blocks};
+    launch.is_kind_declared = kind.has_value() || job.kernel.core_kind != VNPU_CORE_AIV;
+    launch.timeline = new_timeline(launch.options.timeline, launch.groups);
+}
+
+}  // namespace
+
 LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, uint32_t blocks) {
-    Launch launch(state_->options, *state_->chip, state_->memory);
-    launch.kernel = &kernel;
-    launch.arguments = arguments;
-    launch.blocks = blocks;
-    launch.timeline = new_timeline(launch.options.timeline, blocks);
-    LaunchTrace trace;
-    launch.core_kind = kernel.core_kind;
-    if (is_launchable(launch))
-        Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
-    else
-        launch.is_cut = true;
-    trace.core_kind = launch.core_kind;
-    if (launch.blocks != 0) note_surplus_blocks(launch);
-    if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
-    LaunchReport report;
-    if (!launch.is_cut) replay_into(report, launch, trace, *state_->l2);
-    note_auto_sync(launch);
-    report.is_cut = launch.is_cut;
-    report.instructions = launch.instructions;
-    report.diagnostics = launch.reporter.take();
-    return report;
+    const Job job{kernel, arguments, blocks};
+    std::optional<uint32_t> kind;  // that the kernel gave when it started; at most once
+    for (;;) {
+        Launch launch(state_->options, *state_->chip, state_->memory);
+        prepare(launch, job, kind);
+        LaunchTrace trace;
+        if (is_launchable(launch))
+            Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
+        else
+            launch.is_cut = true;
+        if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
+        kind = launch.restart_as;
+        if (!kind) return report_of(launch, trace, *state_->l2);
+    }
 }
 
 uint64_t Engine::copy(uint64_t bytes) { return copy_cycles(*state_->chip, bytes, *state_->l2); }

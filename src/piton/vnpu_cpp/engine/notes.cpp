@@ -156,12 +156,32 @@ void buffer_use(Core &core, const vnpu_record &record) {
     record.opcode == VNPU_OP_BUFFER_ACQUIRE ? core.freed.acquire(record.p[0]) : core.freed.release(record.p[0], place_of(record));
 }
 
-// The kernel says on which cores it runs; one that is declared `__cube__` can't change that.
+namespace {
+
+const char *kind_title(uint32_t kind) {
+    static const char *const titles[] = {"vector cores", "cube cores", "one cube and one vector core per block", "one cube and two vector cores per block"};
+    return titles[kind % 4];
+}
+
+}  // namespace
+
+// The kernel says on which cores it runs, which a declaration (`__cube__`, `__mix__`) or another such call must not contradict. Where a block has other cores
+// than it was started with, the launch begins anew: nothing of what this one did counts.
 void task_type(Core &core, const vnpu_record &record) {
     Launch &launch = core.launch;
-    if (launch.kernel->core_kind == VNPU_CORE_AIC && record.p[0] != VNPU_CORE_AIC)
-        core.fail(record, "bad_parameter", "KERNEL_TASK_TYPE_DEFAULT names vector cores in a kernel that is declared __cube__", {{"core_kind", record.p[0]}});
-    launch.core_kind = record.p[0];
+    const uint32_t kind = record.p[0];
+    if (kind > VNPU_CORE_MIX_1_2) core.fail(record, "bad_parameter", "KERNEL_TASK_TYPE_DEFAULT names a kind that does not exist", {{"core_kind", kind}});
+    if (launch.is_kind_declared && kind != launch.groups.kind)
+        core.fail(record, "bad_parameter",
+                  std::string("KERNEL_TASK_TYPE_DEFAULT names ") + kind_title(kind) + " in a kernel that was declared for " + kind_title(launch.groups.kind),
+                  {{"core_kind", kind}});
+    const bool is_other_launch = Groups{kind, 1}.members() != launch.groups.members();
+    if (!is_other_launch) {
+        launch.groups.kind = kind;
+        return;
+    }
+    launch.restart_as = kind;
+    core.fibre->abandon();
 }
 
 namespace {

@@ -24,9 +24,11 @@ namespace {
 void report_cores(Core &core, const vnpu_record &record, const Touch &touch, const SharedRange &other, bool was_write) {
     if (core.launch.reporter.has(place_of(record), "missing_sync")) return;
     const Place &earlier = core.launch.places.at(other.place);
+    const Groups &groups = core.launch.groups;
+    const std::string who = groups.is_mixed() ? groups.name(other.core) : "another core";
     core.report(record, "missing_sync",
-                describe(place_of(record)) + " on core " + std::to_string(core.index) + " " + verb(touch.is_write) + " " +
-                    bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on another core" +
+                describe(place_of(record)) + " on " + groups.name(core.index) + " " + verb(touch.is_write) + " " +
+                    bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on " + who +
                     ", and nothing orders the two; needed: SyncAll between them, or a flag between the cores that is set after the earlier (CrossCoreSetFlag "
                     "behind its pipe, IBSet) and waited for before the later, unless the two are meant to touch different bytes",
                 {{"begin", static_cast<int64_t>(other.begin)},

@@ -71,23 +71,6 @@ void pipe_barrier(Core &core, const vnpu_record &record) {
     core.append(entry_of(TraceKind::Barrier, record, pipe, pipe, 0));
 }
 
-void sync_all(Core &core, const vnpu_record &record) {
-    const Launch &launch = core.launch;
-    if (core.is_cube())
-        core.fail(record, "unsupported_api", "SyncAll<true> joins vector cores; a kernel for cube cores only has no cross-core synchronisation");
-    if (launch.blocks > launch.limits.cores_aiv)
-        core.fail(record, "deadlock",
-                  "SyncAll in a launch of " + std::to_string(launch.blocks) + " blocks on " + std::to_string(launch.limits.cores_aiv) +
-                      " cores: blocks that have not started can't arrive, so all wait for ever",
-                  {{"blocks", launch.blocks}, {"cores", launch.limits.cores_aiv}});
-    core.clocks.barrier(VNPU_PIPE_ALL);
-    core.append(entry_of(TraceKind::SyncAll, record, VNPU_PIPE_ALL, VNPU_PIPE_ALL, 0));
-    core.waiting.kind = Waiting::Kind::SyncAll;
-    core.last_wait = place_of(record);
-    core.fibre->yield();
-    core.waiting = Waiting{};
-}
-
 // Bytes that two unordered writes have left behind and that nobody has read.
 void note_unordered(Core &core, const OnChip &memory) {
     for (const auto &[begin, write] : memory.unordered.all()) {
@@ -130,7 +113,6 @@ void end_of_program(Core &core) {
                                            " and never waited for; it would disturb the next kernel on this core; needed: " + leak_remedy(place, from, to, id),
                                        {{"event_id", id}, {"sets", static_cast<int64_t>(pending.size())}});
     }
-    report_left_cross_flags(core);
     note_atomic(core);
     if (core.dirty.ranges().empty() || !core.moves_data()) return;
     core.launch.reporter.violation(

@@ -90,8 +90,9 @@ struct Arrow {
     uint8_t src_pipe = 0, dst_pipe = 0, event = 0;
 };
 
+// What one core did; in launches with one core per block that is a block.
 struct BlockTimeline {
-    uint32_t block = 0;
+    uint32_t block = 0;  // number of the core, in the order of Groups
     Notebook notes{0};
     uint64_t begin = 0, end = 0;
     uint64_t gap_begin = 0, gap_end = 0;  // when S reached the first entry left out, and the first one kept again

@@ -23,7 +23,7 @@ enum class TraceKind : uint8_t {
     SetFlag,   // event (src_pipe, dst_pipe, event) becomes ready when earlier work of src_pipe is complete
     WaitFlag,  // dst_pipe stalls until the matching set (n-th wait pairs with n-th set); S stalls issue
     Barrier,   // later work of `pipe` starts after earlier work of `pipe` is complete (VNPU_PIPE_ALL: all pipes, S included)
-    SyncAll,   // all cores of the launch
+    SyncAll,   // all cores of the launch (event 2) or those of one kind (event 0 vector, 1 cube cores)
     CrossSet,
     CrossWait,
 };
@@ -48,6 +48,7 @@ struct TraceEntry {
     union {
         uint32_t block_bytes = 0;  // copies: bytes per block
         uint32_t conflict_cycles;  // V: the part of `cycles` that bank conflicts cost
+        uint32_t cross_mode;       // CrossSet by id: whom it is for (cross_core.h)
     };
     uint32_t gm_gap = 0;  // copies: GM gap in bytes from the end of a block to the start of the next
     uint32_t line = 0;
@@ -64,7 +65,7 @@ using CoreTrace = std::vector<TraceEntry>;
 
 struct LaunchTrace {
     uint32_t core_kind = VNPU_CORE_AIV;
-    std::vector<CoreTrace> cores;  // one per block
+    std::vector<CoreTrace> cores;  // in the order of Groups: of a mixed launch several per block
 };
 
 // Why a pipe did nothing. The first VNPU_PIPE_COUNT values: for a flag that the pipe of that number sets.

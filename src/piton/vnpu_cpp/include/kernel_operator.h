@@ -16,6 +16,7 @@
 #include "ascendc/cache.h"
 #include "ascendc/cast.h"
 #include "ascendc/compare.h"
+#include "ascendc/compiler_names.h"
 #include "ascendc/constants.h"
 #include "ascendc/copy.h"
 #include "ascendc/copy_slice.h"

@@ -145,6 +145,7 @@ void Server::violation(const std::string &kernel, const std::string &cause, cons
 
 void Server::host_launch(const std::string &name, uint32_t blocks, const std::string &arguments) {
     require_call("launch");
+    if (is_code_lost_) violation(name, "protocol_violation", "the process of the device code was given up at an earlier launch");
     load_library();
     const vnpu_kernel &kernel = kernel_named(name, arguments.size());
     if (blocks == 0 || blocks > kMaxBlocks)
@@ -171,9 +172,25 @@ const vnpu_kernel &Server::kernel_named(const std::string &name, size_t argument
 void Server::load_library() {
     if (is_loaded_) return;
     set_running_kernel("(loading the device library)");
-    if (!dlopen(library_.c_str(), RTLD_NOW | RTLD_GLOBAL)) violation("(loading the device library)", "load_failed", dlerror());
+    const std::string failure = remote_ ? load_elsewhere() : dlopen(library_.c_str(), RTLD_NOW | RTLD_GLOBAL) ? "" : dlerror();
+    if (!failure.empty()) violation("(loading the device library)", "load_failed", failure);
     set_running_kernel("");
     is_loaded_ = true;
+}
+
+std::string Server::load_elsewhere() {
+    std::string failure = remote_->load();
+    log_.is_code_gone = remote_->is_gone();
+    return failure;
+}
+
+// A process of device code that was left in the middle of a launch, or has ended, is not used again.
+LaunchReport Server::launch(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
+    if (!remote_) return engine_->launch(kernel, arguments.data(), blocks);
+    remote_->begin(kernel, arguments);
+    LaunchReport report = engine_->launch(kernel, nullptr, blocks);
+    log_.is_code_gone = remote_->is_gone();
+    return report;
 }
 
 void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
@@ -187,7 +204,7 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     set_running_kernel(launch.kernel);
     const auto start = std::chrono::steady_clock::now();
     try {
-        launch.report = engine_->launch(kernel, arguments.data(), blocks);
+        launch.report = this->launch(kernel, blocks, arguments);
     } catch (const std::exception &error) {  // what a kernel throws ends inside the engine, so this is a failure of the engine
         log_.engine_failure = error.what();
         log_.is_cut = true;
@@ -196,7 +213,8 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     set_running_kernel("");
     log_.launch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool is_cut = launch.report.is_cut;
-    make_relative(launch.report.diagnostics, library_);
+    is_code_lost_ = is_cut && remote_ != nullptr;
+    if (!remote_) make_relative(launch.report.diagnostics, library_);
     if (launch.report.timeline) timelines_.push_back(timeline_frame(*launch.report.timeline));
     launch.report.timeline.reset();
     log_.add(std::move(launch));

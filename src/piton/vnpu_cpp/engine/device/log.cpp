@@ -155,6 +155,7 @@ std::string Log::json() const {
         .number("device_to_device_bytes", device_to_device_bytes)
         .number("launch_seconds", launch_seconds)
         .flag("is_cut", is_cut)
+        .flag("is_code_gone", is_code_gone)
         .text("engine_failure", engine_failure)
         .done();
 }

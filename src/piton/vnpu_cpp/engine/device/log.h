@@ -39,6 +39,7 @@ struct Log {
     uint64_t device_to_device_bytes = 0;
     double launch_seconds = 0;  // wall-clock time spent in launches; no verdict depends on it, it tells a slow simulation from a hanging host
     bool is_cut = false;
+    bool is_code_gone = false;   // the process of the device code has ended, its last words are the reason
     std::string engine_failure;  // ours, not the submission's: the parent cannot evaluate this call
 
     void add(LoggedLaunch launch);

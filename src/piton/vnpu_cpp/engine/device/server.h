@@ -15,6 +15,7 @@
 
 #include "../engine.h"
 #include "../memory.h"
+#include "../remote/remote.h"
 #include "../wire.h"
 #include "log.h"
 
@@ -23,7 +24,8 @@ namespace vnpu::device {
 class Server {
 public:
     Server(int memfd, int parent_fd, int host_fd, std::string library);
-    void serve();  // until the parent is gone
+    void run_code_elsewhere(int ring_fd, int control_fd);  // device code is in another process (remote/remote.h)
+    void serve();                                          // until the parent is gone
 
 private:
     bool answer_parent(const wire::Frame &frame);
@@ -44,6 +46,8 @@ private:
     void host_launch(const std::string &name, uint32_t blocks, const std::string &arguments);
     const vnpu_kernel &kernel_named(const std::string &name, size_t argument_bytes);
     void load_library();
+    std::string load_elsewhere();
+    LaunchReport launch(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments);
     void run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments);
     void copy_in(uint64_t address, const std::string &bytes);
     std::string copy_out(uint64_t address, uint64_t bytes);
@@ -59,7 +63,9 @@ private:
     int parent_fd_;
     int host_fd_;
     std::string library_;
+    std::unique_ptr<remote::Remote> remote_;  // null: device code is in this process
     bool is_loaded_ = false;
+    bool is_code_lost_ = false;  // its process was left in the middle of a launch
     std::unique_ptr<Engine> engine_;
     EngineOptions options_;
     Log log_;

@@ -27,6 +27,7 @@ LastWords last_words = {};
 int report_fd = -1;
 const char *device_library = "";
 volatile sig_atomic_t is_reporting = 0;
+bool (*is_remedied)(uint64_t address) = nullptr;
 
 bool is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 
@@ -43,6 +44,7 @@ void describe(int signal, const siginfo_t *info, const void *context) {
 
 // Entered a second time when the walk over a broken stack crashes: then what is known by now is sent.
 void report(int signal, siginfo_t *info, void *context) {
+    if (is_remedied && !is_reporting && is_fault(signal) && is_remedied(reinterpret_cast<uint64_t>(info->si_addr))) return;
     if (!is_reporting) {
         is_reporting = 1;
         describe(signal, info, context);
@@ -61,6 +63,8 @@ void set_running_kernel(const std::string &name) {
     last_words.body.kernel_bytes = static_cast<uint32_t>(bytes);
     last_words.header = {static_cast<uint32_t>(wire::Type::Died), static_cast<uint32_t>(sizeof last_words.body - sizeof last_words.body.kernel + bytes)};
 }
+
+void try_again_when(bool (*remedy)(uint64_t address)) { is_remedied = remedy; }
 
 void report_signals_to(int parent_fd, const char *library) {
     report_fd = parent_fd;

@@ -2,14 +2,15 @@
  * Shared bandwidth: how fast the transfers in flight move, and when the next one has moved its bytes.
  *
  * Problem: all cores share HBM and L2; a rate changes whenever a transfer starts or ends, and there may be a million of them.
- * Approach: five kinds of flow; all flows of a kind move at one rate (one core's rate, or its share of the caps when that is less), so one running total of
+ * Approach: a few kinds of flow; all flows of a kind move at one rate (one core's rate, or its share of the caps when that is less), so one running total of
  * bytes per flow and kind ("progress") tells when each ends: a flow that starts at progress p ends at p + its bytes. A change costs O(log n).
- * Limits: equal shares; the slack that a slow kind leaves is given to the other kind, never to single flows.
+ * Limits: equal shares; the slack that a slow kind leaves is given to the other kinds, never to single flows.
  */
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -18,8 +19,8 @@
 
 namespace vnpu {
 
-// kSharedRead: past L2, of what another core has just read.
-enum FlowKind : uint8_t { kHbmRead, kHbmWrite, kL2Read, kL2Write, kSharedRead, kFlowKinds };
+// kSharedRead: past L2, of what another core has just read. The last three are loads of cube cores into L1, which have rates of their own.
+enum FlowKind : uint8_t { kHbmRead, kHbmWrite, kL2Read, kL2Write, kSharedRead, kHbmReadL1, kL2ReadL1, kSharedReadL1, kFlowKinds };
 
 constexpr uint64_t kNever = ~0ull;
 
@@ -27,12 +28,8 @@ class TrafficRecorder;  // traffic.h
 
 class Bandwidth {
 public:
-    // `is_cube`: the cores of the launch are cube cores, which load into L1. `recorder` may be null.
-    Bandwidth(const ChipModel &chip, bool is_cube, TrafficRecorder *recorder)
-        : chip_(chip),
-          recorder_(recorder),
-          read_rate_(is_cube ? chip.hbm_read_rate_l1 : chip.hbm_read_rate),
-          l2_read_rate_((is_cube ? chip.mte2_l1 : chip.mte2).l2_rate) {}
+    // `recorder` may be null.
+    Bandwidth(const ChipModel &chip, TrafficRecorder *recorder) : chip_(chip), recorder_(recorder) {}
     // `now` never decreases from call to call.
     void start(uint64_t now, FlowKind kind, uint64_t bytes, uint32_t flow);
     Rate alone(FlowKind kind) const;                 // of a transfer that is the only one
@@ -49,13 +46,15 @@ private:
     void advance(uint64_t now);
     void settle();  // rates and next_end_ after a change
     void share_hbm();
-    void share(FlowKind kind, Rate one_core, Rate cap);
+    void share(std::initializer_list<FlowKind> kinds, Rate cap);
+    void want(FlowKind kind, Rate one_core);
+    Rate moving(std::initializer_list<FlowKind> kinds) const;
+    void fit(std::initializer_list<FlowKind> kinds, Rate cap);
+    Rate rate_among(FlowKind kind, size_t readers) const;  // of one core by itself while so many read
     size_t count(FlowKind kind) const { return kinds_[kind].ends.size(); }
 
     const ChipModel &chip_;
     TrafficRecorder *recorder_;
-    const std::vector<Rate> &read_rate_;
-    const Rate l2_read_rate_;
     Kind kinds_[kFlowKinds];
     uint64_t now_ = 0;
     uint64_t next_end_ = kNever;

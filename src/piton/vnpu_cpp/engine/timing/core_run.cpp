@@ -26,11 +26,12 @@ uint32_t queue_of(const TraceEntry &entry) {
     return pipe < VNPU_PIPE_COUNT ? pipe : static_cast<uint32_t>(VNPU_PIPE_S);  // PIPE_ALL is the scalar unit's business
 }
 
-CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start, SliceRecorder *recorder)
+CoreRun::CoreRun(const ChipModel &chip, const CoreTrace &trace, const Place &place, uint64_t start)
     : chip_(chip),
       trace_(trace),
-      crosses_(crosses),
-      recorder_(recorder),
+      crosses_(place.crosses),
+      core_(place.core),
+      recorder_(place.recorder),
       flags_(kPipes * kPipes * kEvents),
       cache_lines_(chip.cache_lines, 0),
       cross_waits_(kEvents, 0),
@@ -167,6 +168,7 @@ Request CoreRun::cross_set(const TraceEntry &entry, uint64_t time) {
     Request request;
     request.kind = Request::Kind::CrossSet;
     request.event = entry.event % kEvents;
+    request.mode = entry.flags & kTraceSoftFlag ? 0 : entry.cross_mode;
     request.soft_flag = entry.flags & kTraceSoftFlag ? entry.blocks : 0;
     request.time = time;
     return request;

@@ -6,10 +6,11 @@
  * to the replay as a Request; the core goes on when the replay answers (end_transfer, release). A time once computed never changes.
  * Rules: an instruction enters a queue when S has issued it and a place is free; a pipe takes it when its predecessor has left the pipe; a flag is set when
  * all earlier work of its pipe is complete; a waiting pipe goes on no earlier than that; the n-th wait of a flag pairs with its n-th set.
- * Limits: bubbles between dependent instructions of a pipe exist only where a barrier or a flag is; cross-core flags are mode 0 (all cores of the launch).
+ * Limits: bubbles between dependent instructions of a pipe exist only where a barrier or a flag is; cross-core flags take effect at once.
  */
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,31 +29,37 @@ struct Request {
     enum class Kind : uint8_t { Transfer, SyncAll, CrossSet, End };
     Kind kind = Kind::End;
     uint8_t pipe = 0;        // Transfer
-    uint8_t event = 0;       // CrossSet
+    uint8_t event = 0;       // CrossSet; SyncAll: which cores (TraceKind)
+    uint32_t mode = 0;       // CrossSet by id
     uint32_t soft_flag = 0;  // CrossSet: number of the set of a flag in global memory; 0: one of the ids
     uint64_t time = 0;       // when the first byte moves, the core arrives, the set fires, the block ends
     uint32_t entry = 0;      // Transfer: index in the trace
 };
 
-// Release times of cross-core flags, shared by all cores of a launch: [event][n] for the n-th set by every core; soft flags one by one.
+// Times at which flags reach a core: [core][event][n] for the n-th one; soft flags, which all cores see, one by one.
 struct CrossReleases {
     static constexpr uint64_t kUnset = ~0ull;
 
-    explicit CrossReleases(uint32_t events) : flags(events) {}
+    explicit CrossReleases(size_t cores) : flags(cores) {}
     bool is_soft_set(uint32_t token) const { return token < soft.size() && soft[token] != kUnset; }
     void set_soft(uint32_t token, uint64_t time) {
         if (soft.size() <= token) soft.resize(token + 1, kUnset);
         soft[token] = time;
     }
 
-    std::vector<std::vector<uint64_t>> flags;
+    std::vector<std::array<std::vector<uint64_t>, kEvents>> flags;
     std::vector<uint64_t> soft;  // by number of the set
 };
 
 class CoreRun {
 public:
-    // `recorder` may be null.
-    CoreRun(const ChipModel &chip, const CoreTrace &trace, const CrossReleases &crosses, uint64_t start, SliceRecorder *recorder);
+    // What a core is among the others. `recorder` may be null.
+    struct Place {
+        const CrossReleases &crosses;
+        uint32_t core;
+        SliceRecorder *recorder;
+    };
+    CoreRun(const ChipModel &chip, const CoreTrace &trace, const Place &place, uint64_t start);
 
     // Go as far as known times allow; new requests are appended.
     void advance(std::vector<Request> &requests);
@@ -122,6 +129,7 @@ private:
     const ChipModel &chip_;
     const CoreTrace &trace_;
     const CrossReleases &crosses_;
+    const uint32_t core_;
     SliceRecorder *recorder_;
     Pipe pipes_[kQueues];
     std::vector<Flag> flags_;

@@ -107,7 +107,7 @@ bool CoreRun::scalar_soft_wait(uint32_t token) {
 }
 
 bool CoreRun::scalar_cross_wait(uint32_t event) {
-    const std::vector<uint64_t> &releases = crosses_.flags[event];
+    const std::vector<uint64_t> &releases = crosses_.flags[core_][event];
     if (cross_waits_[event] >= releases.size()) return false;
     stall_scalar_until(releases[cross_waits_[event]++], kWaitCrossFlag, kNothing);
     return true;
@@ -127,6 +127,7 @@ bool CoreRun::sync_all(std::vector<Request> &requests) {
     is_in_sync_all_ = true;
     Request request;
     request.kind = Request::Kind::SyncAll;
+    request.event = trace_[next_].event;
     request.time = now_;
     requests.push_back(request);
     return false;

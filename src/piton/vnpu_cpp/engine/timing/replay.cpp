@@ -2,16 +2,19 @@
  * The replay: all cores of a launch in time order.
  *
  * Problem: cores share HBM and L2, SyncAll joins them, and surplus blocks start when others end; all of that has to be the same on every host.
- * Approach: cores compute ahead by themselves (core_run.h); what they share is handled here, one event at a time, ordered by (cycle, kind, block, pipe).
- * Limits: blocks start one after the other as the task scheduler hands them out; a surplus block starts on the first core that ends.
+ * Approach: cores compute ahead by themselves (core_run.h); what they share is handled here, one event at a time, ordered by (cycle, kind, core, pipe).
+ * Limits: blocks start one after the other as the task scheduler hands them out, all cores of one at once; a surplus block starts where the first one ends.
  */
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <queue>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "../cross_parties.h"
 #include "bandwidth.h"
 #include "core_run.h"
 #include "l2.h"
@@ -28,24 +31,23 @@ public:
 
 namespace {
 
-constexpr uint32_t kCrossEvents = 16;
 constexpr uint32_t kNobody = ~0u;
 
 struct Event {
     uint64_t time = 0;
     Request::Kind kind = Request::Kind::End;
-    uint32_t block = 0;
+    uint32_t core = 0;
     uint8_t pipe = 0;
     uint32_t entry = 0;
 
     bool operator>(const Event &other) const { return key() > other.key(); }
-    std::tuple<uint64_t, uint8_t, uint32_t, uint8_t> key() const { return {time, static_cast<uint8_t>(kind), block, pipe}; }
+    std::tuple<uint64_t, uint8_t, uint32_t, uint8_t> key() const { return {time, static_cast<uint8_t>(kind), core, pipe}; }
 };
 
 struct Flow {
-    uint32_t block = kNobody;  // kNobody: a write-back that nothing waits for
+    uint32_t core = kNobody;  // kNobody: a write-back that nothing waits for
     uint8_t pipe = 0;
-    FlowKind last_kind = kHbmRead;
+    FlowKind last_kind = kHbmRead, shared_kind = kSharedRead;
     TransferPlan plan = {};     // what the transfer moves in all
     uint64_t alone = 0;         // cycles that it would take without other transfers
     uint64_t shared_bytes = 0;  // still to move after the part that L2 serves: first what other cores read too,
@@ -56,16 +58,16 @@ struct Flow {
 struct Gathering {
     uint32_t arrived = 0;
     uint64_t latest = 0;
-    uint32_t latest_block = kNobody;
+    uint32_t latest_core = kNobody;
 
-    bool arrive(uint64_t time, uint32_t block, uint32_t expected) {
-        if (latest_block == kNobody || time > latest) latest_block = block;
+    bool arrive(uint64_t time, uint32_t core, uint32_t expected) {
+        if (latest_core == kNobody || time > latest) latest_core = core;
         latest = std::max(latest, time);
         return ++arrived == expected;
     }
 };
 
-uint32_t cores_for(const ChipModel &chip, uint32_t core_kind) { return core_kind == VNPU_CORE_AIV ? chip.limits.cores_aiv : chip.limits.cores_aic; }
+uint32_t at_once(const ChipModel &chip, const Groups &groups) { return blocks_at_once(groups, chip.limits.cores_aic, chip.limits.cores_aiv); }
 
 class Replay {
 public:
@@ -74,17 +76,19 @@ public:
           trace_(trace),
           l2_(l2),
           timeline_(timeline),
-          bandwidth_(chip, trace.core_kind != VNPU_CORE_AIV, timeline ? &traffic_ : nullptr),
+          bandwidth_(chip, timeline ? &traffic_ : nullptr),
           shared_(chip.same_address_cycles),
-          crosses_(kCrossEvents),
-          cross_gatherings_(kCrossEvents),
-          cross_sets_(trace.cores.size(), std::vector<uint32_t>(kCrossEvents, 0)),
+          crosses_(trace.cores.size()),
           cores_(trace.cores.size()),
-          recorders_(timeline ? trace.cores.size() : 0) {}
+          recorders_(timeline ? trace.cores.size() : 0) {
+        groups_.kind = trace.core_kind;
+        groups_.blocks = static_cast<uint32_t>(trace.cores.size()) / groups_.members();
+    }
 
     LaunchTiming run() {
-        timing_.cores = static_cast<uint32_t>(std::min<size_t>(blocks(), std::max(1u, cores_for(chip_, trace_.core_kind))));
-        while (started_ < timing_.cores) start_block(0);
+        const uint32_t first_wave = std::min(blocks(), std::max(1u, at_once(chip_, groups_)));
+        timing_.cores = first_wave * groups_.members();
+        while (started_ < first_wave) start_block(0);
         while (step()) continue;
         if (ended_ != blocks()) throw std::runtime_error(deadlock());
         timing_.cycles = std::max(last_end_, chip_.launch_minimum);
@@ -99,21 +103,24 @@ public:
     }
 
 private:
-    uint32_t blocks() const { return static_cast<uint32_t>(trace_.cores.size()); }
+    uint32_t blocks() const { return groups_.blocks; }
 
     void start_block(uint64_t core_free) {
         const uint32_t block = started_++;
         const uint64_t handed_out = chip_.launch_base + block * chip_.launch_per_block;
         const uint64_t start = std::max(core_free, handed_out);
-        before_blocks_ += start - core_free;
-        cores_[block] = std::make_unique<CoreRun>(chip_, trace_.cores[block], crosses_, start, recorder_of(block, start));
-        advance(block);
+        const uint32_t first = block * groups_.members();
+        for (uint32_t core = first; core < first + groups_.members(); ++core) {
+            before_blocks_ += start - core_free;
+            cores_[core] = std::make_unique<CoreRun>(chip_, trace_.cores[core], CoreRun::Place{crosses_, core, recorder_of(core, start)}, start);
+        }
+        for (uint32_t core = first; core < first + groups_.members(); ++core) advance(core);
     }
 
-    SliceRecorder *recorder_of(uint32_t block, uint64_t start) {
-        BlockTimeline *recorded = timeline_ ? timeline_->of(block) : nullptr;
-        if (recorded) recorders_[block] = std::make_unique<SliceRecorder>(*recorded, trace_.cores[block], start);
-        return recorded ? recorders_[block].get() : nullptr;
+    SliceRecorder *recorder_of(uint32_t core, uint64_t start) {
+        BlockTimeline *recorded = timeline_ ? timeline_->of(core) : nullptr;
+        if (recorded) recorders_[core] = std::make_unique<SliceRecorder>(*recorded, trace_.cores[core], start);
+        return recorded ? recorders_[core].get() : nullptr;
     }
 
     // The earlier of the next event and the next end of a flow; false when there is neither.
@@ -133,14 +140,17 @@ private:
         if (event.kind == Request::Kind::Transfer)
             start_transfer(event);
         else
-            end_block(event);
+            end_core(event);
     }
 
-    void end_block(const Event &event) {
-        cores_[event.block]->add_to(timing_);
-        in_blocks_ += cores_[event.block]->lifetime();
-        cores_[event.block].reset();
+    void end_core(const Event &event) {
+        cores_[event.core]->add_to(timing_);
+        in_blocks_ += cores_[event.core]->lifetime();
+        cores_[event.core].reset();
         last_end_ = std::max(last_end_, event.time);
+        const uint32_t first = groups_.block_of(event.core) * groups_.members();
+        for (uint32_t core = first; core < first + groups_.members(); ++core)
+            if (cores_[core]) return;
         ++ended_;
         if (started_ < blocks()) start_block(event.time);
     }
@@ -157,30 +167,31 @@ private:
     // ---- transfers
 
     void start_transfer(const Event &event) {
-        const TraceEntry &entry = trace_.cores[event.block][event.entry];
-        const bool is_read = entry.kind == TraceKind::GmRead;
-        const TransferPlan plan = plan_transfer(entry, {event.time, event.block}, l2_, shared_);
+        const TraceEntry &entry = trace_.cores[event.core][event.entry];
+        const bool is_read = entry.kind == TraceKind::GmRead, is_cube = groups_.is_cube(event.core);
+        const TransferPlan plan = plan_transfer(entry, {event.time, event.core}, l2_, shared_);
         (is_read ? timing_.gm_read_bytes : timing_.gm_written_bytes) += static_cast<uint64_t>(entry.blocks) * entry.block_bytes;
         timing_.hbm_bytes += plan.hbm_bytes + plan.write_back_bytes;
         if (plan.write_back_bytes != 0) bandwidth_.start(event.time, kHbmWrite, plan.write_back_bytes, new_flow({}));
         Flow flow;
-        flow.block = event.block;
+        flow.core = event.core;
         flow.pipe = event.pipe;
-        flow.last_kind = is_read ? kHbmRead : kHbmWrite;
-        flow.alone = alone_cycles(plan, is_read);
+        const FlowKind l2_kind = !is_read ? kL2Write : is_cube ? kL2ReadL1 : kL2Read;
+        flow.last_kind = !is_read ? kHbmWrite : is_cube ? kHbmReadL1 : kHbmRead;
+        flow.shared_kind = is_cube ? kSharedReadL1 : kSharedRead;
+        flow.alone = alone_cycles(plan, l2_kind, flow.last_kind);
         flow.plan = plan;
         if (timeline_ && is_read) traffic_.add_load(event.time, plan.l2_bytes, plan.l2_bytes + plan.hbm_bytes);
         flow.last_bytes = plan.hbm_bytes - plan.shared_bytes;
         flow.shared_bytes = plan.shared_bytes;
         if (plan.l2_bytes != 0)
-            bandwidth_.start(event.time, is_read ? kL2Read : kL2Write, plan.l2_bytes, new_flow(flow));
+            bandwidth_.start(event.time, l2_kind, plan.l2_bytes, new_flow(flow));
         else
             start_last_part(event.time, new_flow(flow));
     }
 
-    uint64_t alone_cycles(const TransferPlan &plan, bool is_read) const {
-        const Rate l2 = bandwidth_.alone(is_read ? kL2Read : kL2Write), hbm = bandwidth_.alone(is_read ? kHbmRead : kHbmWrite);
-        return cycles_at(plan.l2_bytes, l2) + cycles_at(plan.hbm_bytes, hbm);
+    uint64_t alone_cycles(const TransferPlan &plan, FlowKind l2, FlowKind hbm) const {
+        return cycles_at(plan.l2_bytes, bandwidth_.alone(l2)) + cycles_at(plan.hbm_bytes, bandwidth_.alone(hbm));
     }
 
     static uint64_t cycles_at(uint64_t bytes, Rate rate) { return ((bytes << kRateBits) + rate - 1) / rate; }
@@ -189,7 +200,7 @@ private:
         Flow &flow = flows_[index];
         const bool is_shared = flow.shared_bytes != 0;
         const uint64_t bytes = std::exchange(is_shared ? flow.shared_bytes : flow.last_bytes, 0);
-        bandwidth_.start(now, is_shared ? kSharedRead : flow.last_kind, bytes, index);
+        bandwidth_.start(now, is_shared ? flow.shared_kind : flow.last_kind, bytes, index);
     }
 
     void end_flows(uint64_t now) {
@@ -206,9 +217,9 @@ private:
     void end_flow(uint64_t now, uint32_t index) {
         const Flow flow = flows_[index];
         free_flows_.push_back(index);
-        if (flow.block == kNobody) return;
-        cores_[flow.block]->end_transfer(flow.pipe, now, flow.alone, flow.plan);
-        advance(flow.block);
+        if (flow.core == kNobody) return;
+        cores_[flow.core]->end_transfer(flow.pipe, now, flow.alone, flow.plan);
+        advance(flow.core);
     }
 
     uint32_t new_flow(const Flow &flow) {
@@ -227,65 +238,73 @@ private:
     void advance(uint32_t first) {
         ready_.push_back(first);
         while (!ready_.empty()) {
-            const uint32_t block = ready_.back();
+            const uint32_t core = ready_.back();
             ready_.pop_back();
             std::vector<Request> requests;
-            cores_[block]->advance(requests);
-            for (const Request &request : requests) take(block, request);
+            cores_[core]->advance(requests);
+            for (const Request &request : requests) take(core, request);
         }
     }
 
-    void take(uint32_t block, const Request &request) {
+    void take(uint32_t core, const Request &request) {
         switch (request.kind) {
             case Request::Kind::Transfer:
             case Request::Kind::End:
-                events_.push({request.time, request.kind, block, request.pipe, request.entry});
+                events_.push({request.time, request.kind, core, request.pipe, request.entry});
                 break;
             case Request::Kind::SyncAll:
-                arrive_sync_all(request.time, block);
+                arrive_sync_all(core, request);
                 break;
             case Request::Kind::CrossSet:
-                arrive_cross(block, request);
+                arrive_cross(core, request);
                 break;
         }
     }
 
-    void arrive_sync_all(uint64_t time, uint32_t arriving) {
-        if (!sync_all_.arrive(time, arriving, blocks())) return;
-        const uint64_t release = sync_all_.latest + chip_.sync_all;
-        const uint32_t latest = sync_all_.latest_block;
-        sync_all_ = {};
-        for (uint32_t block = 0; block < blocks(); ++block) {
-            cores_[block]->release(release, latest);
-            ready_.push_back(block);
+    void arrive_sync_all(uint32_t arriving, const Request &request) {
+        const uint32_t point = std::min<uint32_t>(request.event, kSyncOfAll);
+        Gathering &sync = syncs_[point];
+        if (!sync.arrive(request.time, arriving, expected_at(groups_, point))) return;
+        const uint64_t release = sync.latest + chip_.sync_all;
+        const uint32_t latest = sync.latest_core;
+        sync = {};
+        for (uint32_t core = 0; core < groups_.cores(); ++core) {
+            if (!takes_part(groups_, core, point)) continue;
+            cores_[core]->release(release, latest);
+            ready_.push_back(core);
         }
     }
 
-    void arrive_cross(uint32_t block, const Request &request) {
+    void arrive_cross(uint32_t core, const Request &request) {
         if (request.soft_flag) {
             crosses_.set_soft(request.soft_flag, request.time);
             return wake_all();
         }
-        std::vector<Gathering> &gatherings = cross_gatherings_[request.event];
-        const uint32_t turn = cross_sets_[block][request.event]++;
-        if (turn == gatherings.size()) gatherings.emplace_back();
-        if (!gatherings[turn].arrive(request.time, block, blocks())) return;
-        crosses_.flags[request.event].push_back(gatherings[turn].latest);
-        wake_all();
+        const CrossParties parties = parties_of(groups_, request.mode, core);
+        const uint32_t turn = cross_turns_[{core, request.mode, request.event}]++;
+        std::vector<Gathering> &gatherings = cross_gatherings_[{request.mode, parties.group, request.event}];
+        if (gatherings.size() <= turn) gatherings.resize(turn + 1);
+        if (!gatherings[turn].arrive(request.time, core, parties.senders)) return;
+        for (const uint32_t receiver : parties.receivers) {
+            crosses_.flags[receiver][request.event].push_back(gatherings[turn].latest);
+            if (cores_[receiver] && !cores_[receiver]->is_ended()) ready_.push_back(receiver);
+        }
     }
 
     void wake_all() {
-        for (uint32_t other = 0; other < blocks(); ++other)
+        for (uint32_t other = 0; other < groups_.cores(); ++other)
             if (cores_[other] && !cores_[other]->is_ended()) ready_.push_back(other);
     }
 
     std::string deadlock() const {
-        if (sync_all_.arrived != 0 && started_ < blocks())
+        const bool is_at_sync = std::any_of(std::begin(syncs_), std::end(syncs_), [](const Gathering &sync) { return sync.arrived != 0; });
+        if (is_at_sync && started_ < blocks())
             return "deadlock: SyncAll needs all " + std::to_string(blocks()) + " blocks at once, the chip runs " + std::to_string(started_ - ended_) +
                    " at a time";
-        for (uint32_t block = 0; block < blocks(); ++block)
-            if (cores_[block] && !cores_[block]->is_ended())
-                return "deadlock: block " + std::to_string(block) + " waits for ever for " + cores_[block]->waits_for();
+        for (uint32_t core = 0; core < groups_.cores(); ++core)
+            if (cores_[core] && !cores_[core]->is_ended())
+                return "deadlock: " + (groups_.is_mixed() ? groups_.name(core) : "block " + std::to_string(core)) + " waits for ever for " +
+                       cores_[core]->waits_for();
         return "deadlock: no block can go on";
     }
 
@@ -297,17 +316,18 @@ private:
     Bandwidth bandwidth_;
     SharedReads shared_;
     CrossReleases crosses_;
-    std::vector<std::vector<Gathering>> cross_gatherings_;  // [event][n]
-    std::vector<std::vector<uint32_t>> cross_sets_;         // [block][event]
+    Groups groups_;
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<Gathering>> cross_gatherings_;  // [mode, group, event][n]
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> cross_turns_;  // sets so far by core, mode and event
     std::vector<std::unique_ptr<CoreRun>> cores_;
     std::vector<std::unique_ptr<SliceRecorder>> recorders_;  // of recorded blocks
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<Flow> flows_;
     std::vector<uint32_t> free_flows_, ending_, ready_;
-    Gathering sync_all_;
+    Gathering syncs_[kSyncPoints];
     LaunchTiming timing_;
     uint64_t last_end_ = 0;
-    uint64_t in_blocks_ = 0;      // summed over blocks
+    uint64_t in_blocks_ = 0;      // summed over cores
     uint64_t before_blocks_ = 0;  // summed over cores
     uint32_t started_ = 0, ended_ = 0;
 };

@@ -7,6 +7,9 @@ namespace {
 
 constexpr size_t kMostBins = 1024;
 
+// Loads into L1 and into the unified buffer are one figure.
+constexpr FlowKind kShownAs[kFlowKinds] = {kHbmRead, kHbmWrite, kL2Read, kL2Write, kSharedRead, kHbmRead, kL2Read, kSharedRead};
+
 }  // namespace
 
 void TrafficRecorder::add(FlowKind kind, uint64_t begin, uint64_t end, uint64_t moved) {
@@ -16,7 +19,7 @@ void TrafficRecorder::add(FlowKind kind, uint64_t begin, uint64_t end, uint64_t 
     for (uint64_t from = begin; from < end;) {
         const uint64_t until = std::min(end, (from / bin_cycles_ + 1) * bin_cycles_);
         const auto part = until == end ? left : static_cast<uint64_t>(static_cast<unsigned __int128>(moved) * (until - from) / (end - begin));
-        at(from).moved[kind] += part;
+        at(from).moved[kShownAs[kind]] += part;
         left -= part;
         from = until;
     }
@@ -32,8 +35,8 @@ void TrafficRecorder::move_into(LaunchTimeline &timeline) {
     timeline.bin_cycles = bin_cycles_;
     for (const Bin &bin : bins_) {
         TrafficBin out;
-        static_assert(std::tuple_size<decltype(out.moved)>::value == kFlowKinds, "one figure per kind of flow");
-        for (uint32_t kind = 0; kind < kFlowKinds; ++kind) out.moved[kind] = bin.moved[kind] >> kRateBits;
+        static_assert(std::tuple_size<decltype(out.moved)>::value == kHbmReadL1, "one figure per kind of flow, whatever the core");
+        for (uint32_t kind = 0; kind < kHbmReadL1; ++kind) out.moved[kind] = bin.moved[kind] >> kRateBits;
         out.hit_bytes = bin.hit_bytes;
         out.load_bytes = bin.load_bytes;
         timeline.traffic.push_back(out);

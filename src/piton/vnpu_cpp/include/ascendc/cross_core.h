@@ -4,7 +4,8 @@
  * Problem: some of these are one instruction, others poll flags that lie in global memory.
  * Approach: flags in global memory are records of their own ("soft" flags): the engine writes the flag, lets other cores run while one waits, and orders what
  * came before the write before what comes after the wait. Where a flag lies is documented for IBSet only; the others use 32 bytes per block.
- * Limits: mode 0 of CrossCoreSetFlag, since a launch has one kind of core; SyncAll among vector cores. The workspace in the unified buffer is not touched.
+ * Limits: which modes and which SyncAll a launch can have depends on its cores, so that the engine says so when it runs. The workspace in the unified buffer is
+ * not touched.
  */
 #ifndef PITON_ASCENDC_CROSS_CORE_H
 #define PITON_ASCENDC_CROSS_CORE_H
@@ -55,11 +56,11 @@ PITON_API AscendC::GlobalTensor<int32_t> FlagOf(const AscendC::GlobalTensor<int3
 
 namespace AscendC {
 
-/* All vector cores of the launch meet here; waits for every pipe first. */
+/* All vector cores of the launch meet here, or with `isAIVOnly` false all cores of a mixed launch; waits for every pipe first. On a cube core the former
+ * joins the cube cores. */
 template <bool isAIVOnly = true>
 PITON_API void SyncAll(piton::Location at = piton::Location()) {
-    static_assert(isAIVOnly, "SyncAll<false> waits for cube cores and hangs in a vector kernel; use SyncAll<true>() or SyncAll()");
-    piton::Submit(piton::MakeNote(VNPU_OP_SYNC_ALL, at));
+    piton::Submit(piton::MakeNote(VNPU_OP_SYNC_ALL, at, isAIVOnly ? 0 : 1));
 }
 
 /* Waiting for one pipe only is not modelled: all are waited for. */
@@ -86,9 +87,7 @@ PITON_API void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTens
 
 template <uint8_t modeId, pipe_t pipe>
 PITON_API void CrossCoreSetFlag(uint16_t flagId, piton::Location at = piton::Location()) {
-    static_assert(
-        modeId == 0,
-        "CrossCoreSetFlag in modes 1 and 2 needs cube and vector cores in one kernel, which the virtual NPU does not run; mode 0 joins all cores of a launch");
+    static_assert(modeId <= 2, "CrossCoreSetFlag has the modes 0 (all cores of a kind), 1 (vector cores of a block) and 2 (cube core and its vector cores)");
     static_assert(pipe != PIPE_S && pipe != PIPE_ALL, "CrossCoreSetFlag takes PIPE_V, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M or PIPE_FIX");
     vnpu_record record = piton::MakeNote(VNPU_OP_CROSS_SET, at, modeId, piton::ToPipe(pipe), flagId);
     record.pipe = piton::ToPipe(pipe);

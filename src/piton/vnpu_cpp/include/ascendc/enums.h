@@ -237,6 +237,8 @@ PITON_API constexpr PositionPair PathOf(AscendC::TPosition position) {
             return {position, P::CO2};
         case P::CO2:
             return {position, P::GM};
+        case P::VECCALC: /* scratch memory as a queue: what EnQue and DeQue order is for no instruction of the vector unit */
+            return {position, position};
         default:
             return {P::MAX, P::MAX};
     }

@@ -3,8 +3,9 @@
  *
  * Problem: `__aicore__`, `__gm__` and friends are extensions of the vendor's compiler.
  * Approach: those that only place code or data expand to nothing, since one pass compiles device code only and on-chip memory is never dereferenced.
- * `__cube__` becomes a qualifier of the return type, which changes nothing about a call and can be read off the kernel's type where it is registered.
- * Limits: kernels for cube and vector cores together are refused where they are declared.
+ * `__cube__` and `__mix__` become qualifiers of the return type, which change nothing about a call and can be read off the kernel's type where it is
+ * registered.
+ * Limits: a kernel for one kind of core and one with the scheduler that flags between cores need are the same here.
  */
 #ifndef PITON_ASCENDC_MACROS_H
 #define PITON_ASCENDC_MACROS_H
@@ -23,15 +24,14 @@
 #define __fbuf__
 #define __kfc_workspace__
 #define __vector__
-#pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next line */
+#pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next lines */
 #define __cube__ const
 /* __mix__(cube cores, vector cores) of a block: (0, 1) and (1, 0) are kernels for one kind, with the scheduler that SyncAll and cross-core flags need. */
 #define __mix__(aic, aiv) PITON_MIX_##aic##_##aiv
 #define PITON_MIX_0_1
 #define PITON_MIX_1_0 __cube__
-#define PITON_NO_MIX _Pragma("GCC error \"__mix__ kernels with both kinds of core are not supported by the virtual NPU yet; __vector__ and __cube__ are\"")
-#define PITON_MIX_1_1 PITON_NO_MIX
-#define PITON_MIX_1_2 PITON_NO_MIX
+#define PITON_MIX_1_1 const volatile
+#define PITON_MIX_1_2 volatile
 
 /* A launch header may have guessed this one as `void *` for the host compiler. */
 #undef GM_ADDR
@@ -50,17 +50,15 @@ enum KernelMetaType {
     KERNEL_TYPE_MIX_AIC_1_0,
     KERNEL_TYPE_MIX_AIC_1_1,
     KERNEL_TYPE_MIX_AIC_1_2,
+    KERNEL_TYPE_AICORE,
+    KERNEL_TYPE_VECTORCORE,
+    KERNEL_TYPE_MIX_AICORE,
+    KERNEL_TYPE_MIX_VECTOR_CORE, /* of other chips; public kernels name it for all of them, and it makes no difference on this one */
+    KERNEL_TYPE_MAX,
 };
 
-/* The forms with one core per block only. */
-#define KERNEL_TASK_TYPE_DEFAULT(type)                                                                \
-    do {                                                                                              \
-        static_assert((type) != KERNEL_TYPE_MIX_AIC_1_1 && (type) != KERNEL_TYPE_MIX_AIC_1_2,         \
-                      "KERNEL_TASK_TYPE_DEFAULT(" #type                                               \
-                      "): the virtual NPU runs kernels for vector cores or for cube cores only, not " \
-                      "both together; use KERNEL_TYPE_AIV_ONLY or KERNEL_TYPE_AIC_ONLY");             \
-        ::piton::SubmitTaskType((type) == KERNEL_TYPE_AIC_ONLY || (type) == KERNEL_TYPE_MIX_AIC_1_0); \
-    } while (false)
+/* Tells the launch which cores a block has. */
+#define KERNEL_TASK_TYPE_DEFAULT(type) ::piton::SubmitTaskType(type)
 
 /*
  * Marks our own functions, so that the kernel's basic blocks are counted and not those of these headers. Coverage calls are placed after inlining: an inlined

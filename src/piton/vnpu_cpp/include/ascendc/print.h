@@ -138,6 +138,14 @@ PITON_API void PRINTF(const piton::CallFormat &fmt, const Args &...args) {
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? static_cast<void>(0) : ::piton::FailAssertion(#__VA_ARGS__, ::piton::Location()))
 #endif
+/* The older name, which kernels write with a message behind &&. */
+#if !defined(PITON_HOST_PASS) && !defined(ASSERT)
+#define ASSERT(...) ((__VA_ARGS__) ? static_cast<void>(0) : ::piton::FailAssertion(#__VA_ARGS__, ::piton::Location()))
+#endif
+/* Words for the vendor's CPU twin, which say nothing on a chip. */
+#if !defined(KERNEL_LOG)
+#define KERNEL_LOG(...) static_cast<void>(0)
+#endif
 /* With a message, which is for the reader of the source only. */
 #define ascendc_assert(condition, ...) ((condition) ? static_cast<void>(0) : ::piton::FailAssertion(#condition, ::piton::Location()))
 

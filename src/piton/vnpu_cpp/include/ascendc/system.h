@@ -2,7 +2,7 @@
  * Questions about the running core, and the state a kernel starts from.
  *
  * Problem and approach: each is one record; the answers come from the engine, so that they are those of the simulated launch.
- * Limits: a launch is on vector cores or on cube cores, so that a block is one core. GetSystemCycle is an estimate while execution runs in program order.
+ * Limits: GetSystemCycle is an estimate while execution runs in program order.
  */
 #ifndef PITON_ASCENDC_SYSTEM_H
 #define PITON_ASCENDC_SYSTEM_H
@@ -16,7 +16,21 @@ PITON_API int64_t Ask(uint16_t question, Location at) { return static_cast<int64
 
 PITON_API bool IsVectorCore(Location at = Location()) { return Ask(VNPU_OP_GET_CORE_KIND, at) == VNPU_CORE_AIV; }
 
-PITON_API void SubmitTaskType(bool isCube, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, isCube ? VNPU_CORE_AIC : VNPU_CORE_AIV)); }
+PITON_API constexpr uint32_t CoreKindOf(KernelMetaType type) {
+    switch (type) {
+        case KERNEL_TYPE_AIC_ONLY:
+        case KERNEL_TYPE_MIX_AIC_1_0:
+            return VNPU_CORE_AIC;
+        case KERNEL_TYPE_MIX_AIC_1_1:
+            return VNPU_CORE_MIX_1_1;
+        case KERNEL_TYPE_MIX_AIC_1_2:
+            return VNPU_CORE_MIX_1_2;
+        default:
+            return VNPU_CORE_AIV;
+    }
+}
+
+PITON_API void SubmitTaskType(KernelMetaType type, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type))); }
 
 }  // namespace piton
 
@@ -32,7 +46,7 @@ PITON_API int64_t GetTaskRatio(piton::Location at = piton::Location()) { return 
 
 PITON_API int64_t GetTaskRation(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
 
-/* Vector cores of a block; as GetTaskRatio while a block is one core. */
+/* Cores of the caller's kind in a block. */
 PITON_API int64_t GetSubBlockNum(piton::Location at = piton::Location()) { return piton::Ask(VNPU_OP_GET_TASK_RATIO, at); }
 
 /* Ends the launch, as a failed assertion does. */

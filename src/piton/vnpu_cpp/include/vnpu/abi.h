@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 4u
+#define VNPU_ABI_VERSION 5u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -160,7 +160,7 @@ enum vnpu_opcode {
     VNPU_OP_SET_FLAG = 256,
     VNPU_OP_WAIT_FLAG = 257,
     VNPU_OP_BARRIER = 258, /* p[0] = pipe (VNPU_PIPE_ALL for all) */
-    VNPU_OP_SYNC_ALL = 259,
+    VNPU_OP_SYNC_ALL = 259,   /* p[0] = 0 the cores of this core's kind, 1 all */
     VNPU_OP_CROSS_SET = 260,  /* p[0] = mode, p[1] = pipe, p[2] = id */
     VNPU_OP_CROSS_WAIT = 261, /* p[2] = id */
     VNPU_OP_SOFT_SET = 262,   /* IBSet and its kind: dst = the flag's 32 bytes of global memory, scalar = the value it gets */

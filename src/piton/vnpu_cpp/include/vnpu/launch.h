@@ -80,7 +80,7 @@ struct Registrar {
 template <typename Unit, typename F, F kernel>
 class Launch;
 
-/* `Result` is void, or const void for a kernel that is declared `__cube__`. */
+/* `Result` is void with the qualifiers that `__cube__` and `__mix__` stand for. */
 template <typename Unit, typename Result, typename... P, Result (*kernel)(P...)>
 class Launch<Unit, Result (*)(P...), kernel> {
     static_assert(std::is_void<Result>::value, "a kernel returns nothing");
@@ -130,7 +130,8 @@ public:
 
 private:
     using Block = ArgumentBlock<P...>;
-    static constexpr uint32_t kCoreKind = std::is_const<Result>::value ? VNPU_CORE_AIC : VNPU_CORE_AIV;
+    static constexpr bool kIsConst = std::is_const<Result>::value, kIsVolatile = std::is_volatile<Result>::value;
+    static constexpr uint32_t kCoreKind = kIsVolatile ? (kIsConst ? VNPU_CORE_MIX_1_1 : VNPU_CORE_MIX_1_2) : kIsConst ? VNPU_CORE_AIC : VNPU_CORE_AIV;
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
 
@@ -174,8 +175,8 @@ PITON_API To Converted(From value) {
 }
 
 /* The body of a generated launcher: its pointers are `void *`, whatever the kernel's are. */
-template <typename... P, typename L, typename... A>
-PITON_API void Relay(void (*)(P...), const L &launch, A... arguments) {
+template <typename Result, typename... P, typename L, typename... A>
+PITON_API void Relay(Result (*)(P...), const L &launch, A... arguments) {
     launch(Converted<P>(arguments)...);
 }
 

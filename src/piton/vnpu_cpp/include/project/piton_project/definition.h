@@ -68,6 +68,8 @@ public:
         kind = value;
         return *this;
     }
+    OpAttrDef &Version(uint32_t) { return *this; }
+    OpAttrDef &Comment(const char *) { return *this; }
     OpAttrDef &Int(int64_t initial = 0) {
         value.whole = initial;
         return Kind(piton_project::AttrKind::kInt);

@@ -78,9 +78,24 @@ inline std::vector<Row> Rows(const ops::OpDef &definition) {
 
 inline std::string NameOf(ge::DataType type) {
     static const std::map<ge::DataType, std::string> names = {
-        {ge::DT_FLOAT, "DT_FLOAT"},   {ge::DT_FLOAT16, "DT_FLOAT16"}, {ge::DT_INT8, "DT_INT8"},     {ge::DT_INT32, "DT_INT32"}, {ge::DT_UINT8, "DT_UINT8"},
-        {ge::DT_INT16, "DT_INT16"},   {ge::DT_UINT16, "DT_UINT16"},   {ge::DT_UINT32, "DT_UINT32"}, {ge::DT_INT64, "DT_INT64"}, {ge::DT_UINT64, "DT_UINT64"},
-        {ge::DT_DOUBLE, "DT_DOUBLE"}, {ge::DT_BOOL, "DT_BOOL"},       {ge::DT_BF16, "DT_BF16"},     {ge::DT_INT4, "DT_INT4"},
+        {ge::DT_FLOAT, "DT_FLOAT"},
+        {ge::DT_FLOAT16, "DT_FLOAT16"},
+        {ge::DT_INT8, "DT_INT8"},
+        {ge::DT_INT32, "DT_INT32"},
+        {ge::DT_UINT8, "DT_UINT8"},
+        {ge::DT_INT16, "DT_INT16"},
+        {ge::DT_UINT16, "DT_UINT16"},
+        {ge::DT_UINT32, "DT_UINT32"},
+        {ge::DT_INT64, "DT_INT64"},
+        {ge::DT_UINT64, "DT_UINT64"},
+        {ge::DT_DOUBLE, "DT_DOUBLE"},
+        {ge::DT_BOOL, "DT_BOOL"},
+        {ge::DT_BF16, "DT_BF16"},
+        {ge::DT_INT4, "DT_INT4"},
+        {ge::DT_COMPLEX64, "DT_COMPLEX64"},
+        {ge::DT_COMPLEX32, "DT_COMPLEX32"},
+        {ge::DT_COMPLEX128, "DT_COMPLEX128"},
+        {ge::DT_UNDEFINED, "DT_UNDEFINED"},
     };
     const auto found = names.find(type);
     return found == names.end() ? "DT_" + std::to_string(static_cast<int>(type)) : found->second;

@@ -37,15 +37,63 @@ enum DataType : int32_t {
     DT_STRING = 13,
     DT_COMPLEX64 = 16,
     DT_COMPLEX128 = 17,
+    DT_QINT8 = 18,
+    DT_QINT16 = 19,
+    DT_QINT32 = 20,
+    DT_QUINT8 = 21,
+    DT_QUINT16 = 22,
     DT_BF16 = 27,
     DT_UNDEFINED = 28,
     DT_INT4 = 29,
+    DT_UINT1 = 30,
+    DT_INT2 = 31,
+    DT_UINT2 = 32,
+    DT_COMPLEX32 = 33,
     DT_HIFLOAT8 = 34,
     DT_FLOAT8_E5M2 = 35,
     DT_FLOAT8_E4M3FN = 36,
+    DT_FLOAT8_E8M0 = 37,
+    DT_FLOAT4_E2M1 = 40,
+    DT_FLOAT4_E1M2 = 41,
+    DT_MAX = 42,
 };
 
-enum Format : int32_t { FORMAT_NCHW = 0, FORMAT_NHWC = 1, FORMAT_ND = 2, FORMAT_NC1HWC0 = 3, FORMAT_FRACTAL_Z = 4, FORMAT_FRACTAL_NZ = 29 };
+/* In the order of the public list of C_FORMAT_* (Tiling template programming); the numbers follow from it. */
+enum Format : int32_t {
+    FORMAT_NCHW = 0,
+    FORMAT_NHWC = 1,
+    FORMAT_ND = 2,
+    FORMAT_NC1HWC0 = 3,
+    FORMAT_FRACTAL_Z = 4,
+    FORMAT_NC1C0HWPAD = 5,
+    FORMAT_NHWC1C0 = 6,
+    FORMAT_FSR_NCHW = 7,
+    FORMAT_FRACTAL_DECONV = 8,
+    FORMAT_C1HWNC0 = 9,
+    FORMAT_NC1HWC0_C04 = 12,
+    FORMAT_FRACTAL_Z_C04 = 13,
+    FORMAT_CHWN = 14,
+    FORMAT_HWCN = 16,
+    FORMAT_C1HWNCoC0 = 25,
+    FORMAT_MD = 26,
+    FORMAT_NDHWC = 27,
+    FORMAT_FRACTAL_ZZ = 28,
+    FORMAT_FRACTAL_NZ = 29,
+    FORMAT_NCDHW = 30,
+    FORMAT_DHWCN = 31,
+    FORMAT_NDC1HWC0 = 32,
+    FORMAT_FRACTAL_Z_3D = 33,
+    FORMAT_CN = 34,
+    FORMAT_NC = 35,
+    FORMAT_DHWNC = 36,
+    FORMAT_NCL = 47,
+    FORMAT_FRACTAL_NZ_C0_16 = 50,
+    FORMAT_FRACTAL_NZ_C0_32 = 51,
+    FORMAT_FRACTAL_NZ_C0_2 = 52,
+    FORMAT_FRACTAL_NZ_C0_4 = 53,
+    FORMAT_FRACTAL_NZ_C0_8 = 54,
+    FORMAT_END = 55,
+};
 
 /* Bytes of one element; -1 for a type that has none. */
 inline int GetSizeByDataType(DataType type) {
@@ -56,6 +104,7 @@ inline int GetSizeByDataType(DataType type) {
         case DT_HIFLOAT8:
         case DT_FLOAT8_E5M2:
         case DT_FLOAT8_E4M3FN:
+        case DT_FLOAT8_E8M0:
             return 1;
         case DT_FLOAT16:
         case DT_BF16:
@@ -65,6 +114,7 @@ inline int GetSizeByDataType(DataType type) {
         case DT_FLOAT:
         case DT_INT32:
         case DT_UINT32:
+        case DT_COMPLEX32:
             return 4;
         case DT_INT64:
         case DT_UINT64:

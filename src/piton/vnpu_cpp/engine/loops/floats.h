@@ -1,11 +1,7 @@
-#include <algorithm>
-#include <cmath>
+/* Arithmetic on floats, and on halves as floats that are rounded once. */
+#pragma once
 
-#include "mathematics.h"
-#include "vector_kernels.h"
-#include "vnpu/abi.h"
-
-namespace vnpu {
+namespace vnpu::VNPU_PATH::floats {
 
 namespace {
 
@@ -129,7 +125,7 @@ void axpy_mixed(void *dst, const void *src0, const void *, uint64_t scalar, uint
     float wide[kChunk];
     const uint64_t factor = bits_as<uint32_t>(half_to_float(static_cast<uint16_t>(scalar)));
     for (uint32_t at = 0; at < count; at += kChunk) {
-        const uint32_t n = std::min(kChunk, count - at);
+        const uint32_t n = least(kChunk, count - at);
         halves_to_floats(static_cast<const uint16_t *>(src0) + at, wide, n);
         axpy_f32(static_cast<float *>(dst) + at, wide, nullptr, factor, n);
     }
@@ -142,7 +138,7 @@ void on_halves(void *dst, const void *src0, const void *src1, uint64_t scalar, u
     auto *to = static_cast<uint16_t *>(dst);
     const uint64_t wide = bits_as<uint32_t>(half_to_float(static_cast<uint16_t>(scalar)));
     for (uint32_t at = 0; at < count; at += kChunk) {
-        const uint32_t n = std::min(kChunk, count - at);
+        const uint32_t n = least(kChunk, count - at);
         halves_to_floats(static_cast<const uint16_t *>(src0) + at, a, n);
         if (has_src1) halves_to_floats(static_cast<const uint16_t *>(src1) + at, b, n);
         if (reads_dst) halves_to_floats(to + at, d, n);
@@ -170,7 +166,7 @@ VectorKernel unary(uint8_t dtype) {
 
 }  // namespace
 
-VectorKernel float_kernel(uint16_t opcode, uint8_t dtype) {
+inline VectorKernel kernel(uint16_t opcode, uint8_t dtype) {
     if (dtype != VNPU_DT_F32 && dtype != VNPU_DT_F16) return nullptr;
     switch (opcode) {
         case VNPU_OP_ADD:
@@ -226,8 +222,8 @@ VectorKernel float_kernel(uint16_t opcode, uint8_t dtype) {
     }
 }
 
-VectorKernel mixed_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype) {
+inline VectorKernel mixed_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype) {
     return opcode == VNPU_OP_AXPY && dst_dtype == VNPU_DT_F32 && src_dtype == VNPU_DT_F16 ? axpy_mixed : nullptr;
 }
 
-}  // namespace vnpu
+}  // namespace vnpu::VNPU_PATH::floats

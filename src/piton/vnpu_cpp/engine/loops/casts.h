@@ -4,18 +4,9 @@
  * Choices where the page is silent: a float beyond the largest half becomes infinity whatever the mode (as if the exponent were unbounded, then overflow);
  * a NaN becomes 0 in an integer; a negative value becomes 0 in an unsigned one.
  */
+#pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-
-#include "half.h"
-#include "vector_kernels.h"
-#include "vnpu/abi.h"
-
-namespace vnpu {
+namespace vnpu::VNPU_PATH::casts {
 
 namespace {
 
@@ -63,9 +54,9 @@ uint16_t shorten(float value) {
     if (magnitude == 0) return sign;
     // value = significand * 2^(exponent - 23); a subnormal float keeps exponent -126 without the hidden bit
     const int stored = static_cast<int>(magnitude >> 23);
-    const int exponent = std::max(stored, 1) - 127;
+    const int exponent = most(stored, 1) - 127;
     const uint64_t significand = (magnitude & 0x7fffffu) | (stored ? 0x800000u : 0u);
-    const int below = std::min(std::max(Format::lowest - exponent, 0), 26);  // extra bits lost to a subnormal result
+    const int below = least(most(Format::lowest - exponent, 0), 26);  // extra bits lost to a subnormal result
     const int cut = 23 - m + below;
     const uint64_t kept = significand >> cut;
     const uint64_t unit = 1ull << cut;
@@ -128,18 +119,18 @@ void half_to_float_loop(void *dst, const void *src0, const void *, uint64_t, uin
     // Through a buffer: source and destination may not be told apart by the compiler, and a narrowing neighbour may share them.
     float wide[kChunk];
     for (uint32_t at = 0; at < count; at += kChunk) {
-        const uint32_t n = std::min(kChunk, count - at);
+        const uint32_t n = least(kChunk, count - at);
         halves_to_floats(static_cast<const uint16_t *>(src0) + at, wide, n);
-        std::copy_n(wide, n, static_cast<float *>(dst) + at);
+        std::memcpy(static_cast<float *>(dst) + at, wide, n * sizeof wide[0]);
     }
 }
 
 void float_to_half_loop(void *dst, const void *src0, const void *, uint64_t, uint32_t count) {
     uint16_t narrow[kChunk];
     for (uint32_t at = 0; at < count; at += kChunk) {
-        const uint32_t n = std::min(kChunk, count - at);
+        const uint32_t n = least(kChunk, count - at);
         floats_to_halves(static_cast<const float *>(src0) + at, narrow, n);
-        std::copy_n(narrow, n, static_cast<uint16_t *>(dst) + at);
+        std::memcpy(static_cast<uint16_t *>(dst) + at, narrow, n * sizeof narrow[0]);
     }
 }
 
@@ -173,7 +164,8 @@ uint16_t to_bfloat(float value) {
 }
 template <Mode mode>
 float round_float(float value) {
-    return static_cast<float>(to_integer<mode>(value));
+    const float quiet = bits_as<float>(bits_as<uint32_t>(value) | 0x400000u);  // some processors make a NaN quiet here, some do not
+    return value == value ? static_cast<float>(to_integer<mode>(value)) : quiet;
 }
 template <Mode mode, class T>
 T float_to(float value) {
@@ -205,8 +197,8 @@ uint16_t byte_to_half(From value) {
 }
 float int16_to_float(int16_t value) { return value; }
 int64_t int32_to_int64(int32_t value) { return value; }
-int16_t int32_to_int16(int32_t value) { return static_cast<int16_t>(std::min(std::max(value, -32768), 32767)); }
-int32_t int64_to_int32(int64_t value) { return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(value, INT32_MIN), INT32_MAX)); }
+int16_t int32_to_int16(int32_t value) { return static_cast<int16_t>(least(most(value, -32768), 32767)); }
+int32_t int64_to_int32(int64_t value) { return static_cast<int32_t>(least<int64_t>(most<int64_t>(value, INT32_MIN), INT32_MAX)); }
 
 // The scale is a half in `scalar`; rounded once, to nearest even (documentation page of CastDequant).
 void scaled_int32_to_half(void *dst, const void *src0, const void *, uint64_t scalar, uint32_t count) {
@@ -289,12 +281,14 @@ VectorKernel plain_pair(uint32_t from_to) {
 bool takes_none(uint32_t from_to) {
     constexpr uint32_t kPairs[] = {pair(VNPU_DT_F32, VNPU_DT_F16), pair(VNPU_DT_F16, VNPU_DT_I8), pair(VNPU_DT_F16, VNPU_DT_U8), pair(VNPU_DT_I16, VNPU_DT_F16),
                                    pair(VNPU_DT_I32, VNPU_DT_F32)};
-    return std::find(std::begin(kPairs), std::end(kPairs), from_to) != std::end(kPairs);
+    for (const uint32_t one : kPairs)
+        if (one == from_to) return true;
+    return false;
 }
 
 }  // namespace
 
-VectorKernel cast_kernel(uint8_t from, uint8_t to, uint32_t round_mode) {
+inline VectorKernel kernel(uint8_t from, uint8_t to, uint32_t round_mode) {
     const uint32_t from_to = pair(from, to);
     if (from_to == pair(VNPU_DT_I32, VNPU_DT_F16)) return scaled_int32_to_half;  // whatever the mode
     switch (round_mode) {
@@ -317,4 +311,4 @@ VectorKernel cast_kernel(uint8_t from, uint8_t to, uint32_t round_mode) {
     }
 }
 
-}  // namespace vnpu
+}  // namespace vnpu::VNPU_PATH::casts

@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
+/* Arithmetic, logic and shifts on integers; copies and fills. */
+#pragma once
 
-#include "vector_kernels.h"
-#include "vnpu/abi.h"
-
-namespace vnpu {
+namespace vnpu::VNPU_PATH::integers {
 
 namespace {
 
@@ -34,13 +29,13 @@ struct Mul {
 struct AddRelu {
     template <class T>
     static T of(T a, T b) {
-        return std::max(Add::of(a, b), T(0));
+        return most(Add::of(a, b), T(0));
     }
 };
 struct SubRelu {
     template <class T>
     static T of(T a, T b) {
-        return std::max(Sub::of(a, b), T(0));
+        return most(Sub::of(a, b), T(0));
     }
 };
 struct Max {
@@ -86,7 +81,7 @@ struct ShiftRight {
     static T of(T a, T b) {
         const auto last = static_cast<uint32_t>(sizeof(T) * 8 - 1);
         const auto count = static_cast<uint32_t>(b);
-        if (std::is_signed<T>::value) return static_cast<T>(a >> std::min(count, last));
+        if (std::is_signed<T>::value) return static_cast<T>(a >> least(count, last));
         return count > last ? T(0) : static_cast<T>(a >> count);
     }
 };
@@ -95,7 +90,7 @@ struct ShiftRight {
 struct RoundingShiftRight {
     template <class T>
     static T of(T a, T b) {
-        const auto count = std::min(static_cast<uint32_t>(b), static_cast<uint32_t>(sizeof(T) * 8));
+        const auto count = least(static_cast<uint32_t>(b), static_cast<uint32_t>(sizeof(T) * 8));
         const int64_t wide = a;
         return static_cast<T>((wide >> count) + (count ? wide >> (count - 1) & 1 : 0));
     }
@@ -129,7 +124,8 @@ void unary(void *dst, const void *src0, const void *, uint64_t, uint32_t count) 
 
 template <class T>
 void duplicate(void *dst, const void *, const void *, uint64_t scalar, uint32_t count) {
-    std::fill_n(static_cast<T *>(dst), count, static_cast<T>(scalar));
+    auto *d = static_cast<T *>(dst);
+    for (uint32_t i = 0; i < count; ++i) d[i] = static_cast<T>(scalar);
 }
 
 template <class T>
@@ -193,7 +189,7 @@ VectorKernel first(VectorKernel a, VectorKernel b, VectorKernel c = nullptr) { r
 
 }  // namespace
 
-VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype, bool is_rounding) {
+inline VectorKernel kernel(uint16_t opcode, uint8_t dtype, bool is_rounding = false) {
     switch (dtype) {
         case VNPU_DT_I16:
             return first(arithmetic<int16_t>(opcode), first(logic<int16_t>(opcode), with_relu(opcode)), shift<int16_t>(opcode, is_rounding));
@@ -208,7 +204,7 @@ VectorKernel integer_kernel(uint16_t opcode, uint8_t dtype, bool is_rounding) {
     }
 }
 
-VectorKernel move_kernel(uint16_t opcode, uint8_t dtype) {
+inline VectorKernel move_kernel(uint16_t opcode, uint8_t dtype) {
     const bool is_2_bytes = dtype == VNPU_DT_F16 || dtype == VNPU_DT_BF16 || dtype == VNPU_DT_I16 || dtype == VNPU_DT_U16;
     const bool is_4_bytes = dtype == VNPU_DT_F32 || dtype == VNPU_DT_I32 || dtype == VNPU_DT_U32;
     if (opcode == VNPU_OP_DUPLICATE) return is_2_bytes ? duplicate<uint16_t> : is_4_bytes ? duplicate<uint32_t> : nullptr;
@@ -216,10 +212,4 @@ VectorKernel move_kernel(uint16_t opcode, uint8_t dtype) {
     return nullptr;
 }
 
-VectorKernel vector_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode) {
-    if (opcode == VNPU_OP_CAST) return cast_kernel(src_dtype, dst_dtype, round_mode);
-    if (src_dtype != dst_dtype) return first(mixed_kernel(opcode, dst_dtype, src_dtype), fused_kernel(opcode, dst_dtype, src_dtype));
-    return first(float_kernel(opcode, dst_dtype), integer_kernel(opcode, dst_dtype, round_mode != 0), move_kernel(opcode, dst_dtype));
-}
-
-}  // namespace vnpu
+}  // namespace vnpu::VNPU_PATH::integers

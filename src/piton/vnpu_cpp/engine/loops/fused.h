@@ -4,14 +4,9 @@
  * Choices where the documentation is silent: the intermediate result is rounded to the sources' type, the cast rounds to nearest even and saturates as Cast
  * does, int16 sums wrap around before they are cut at 0.
  */
-#include <algorithm>
-#include <cmath>
+#pragma once
 
-#include "mathematics.h"
-#include "vector_kernels.h"
-#include "vnpu/abi.h"
-
-namespace vnpu {
+namespace vnpu::VNPU_PATH::fused {
 
 namespace {
 
@@ -23,7 +18,7 @@ template <class T>
 T saturate_to(float value) {
     constexpr float low = std::is_signed<T>::value ? -128.0f : 0.0f, high = std::is_signed<T>::value ? 127.0f : 255.0f;
     if (!(value == value)) return T(0);
-    return static_cast<T>(std::min(std::max(std::nearbyint(value), low), high));
+    return static_cast<T>(least(most(std::nearbyint(value), low), high));
 }
 
 struct AddRelu {
@@ -56,7 +51,7 @@ void int16_to_bytes(void *dst, const void *src0, const void *src1, uint64_t, uin
     const auto *b = static_cast<const int16_t *>(src1);
     for (uint32_t i = 0; i < count; ++i) {
         const auto sum = static_cast<int16_t>(a[i] + sign * b[i]);
-        static_cast<int8_t *>(dst)[i] = static_cast<int8_t>(std::min<int>(std::max<int>(sum, 0), 127));
+        static_cast<int8_t *>(dst)[i] = static_cast<int8_t>(least<int>(most<int>(sum, 0), 127));
     }
 }
 
@@ -70,7 +65,7 @@ void mul_add_mixed(void *dst, const void *src0, const void *src1, uint64_t, uint
 
 // The sum wraps around; the scale is the half in `scalar`. Rounded once, as a Cast from int32 to half is.
 void add_deq_relu(void *dst, const void *src0, const void *src1, uint64_t scalar, uint32_t count) {
-    const VectorKernel to_half = cast_kernel(VNPU_DT_I32, VNPU_DT_F16, 0);
+    const VectorKernel to_half = casts::kernel(VNPU_DT_I32, VNPU_DT_F16, 0);
     const auto *a = static_cast<const int32_t *>(src0);
     const auto *b = static_cast<const int32_t *>(src1);
     auto *d = static_cast<uint16_t *>(dst);
@@ -91,7 +86,7 @@ VectorKernel relu_cast(uint8_t dst, uint8_t src) {
 
 }  // namespace
 
-VectorKernel fused_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype) {
+inline VectorKernel kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype) {
     switch (opcode) {
         case VNPU_OP_ADD_RELU_CAST:
             return relu_cast<AddRelu, 1>(dst_dtype, src_dtype);
@@ -109,4 +104,4 @@ VectorKernel fused_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype)
     }
 }
 
-}  // namespace vnpu
+}  // namespace vnpu::VNPU_PATH::fused

@@ -1,0 +1,87 @@
+"""How many public kernels for the Ascend 910B compile and link against our headers.
+
+usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--write docs/coverage.md]
+
+CHECKOUT is a working copy of ops-math, ops-nn or cann-bench; nothing of them is kept here. Results are kept as JSON in FOLDER and taken up again: what did not
+change is not tried twice. Prints how many kernels are linked and what is missing, by number of kernels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
+
+from builder import Builder  # noqa: E402 - the path is set above so that the command works in a plain checkout
+from measure import Effort, Measurer, Result  # noqa: E402 - as above
+from report import Report, markdown, summary  # noqa: E402 - as above
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: E402 - as above
+from selection import Kernel, Selection, select  # noqa: E402 - as above
+from store import Store  # noqa: E402 - as above
+from structures import index  # noqa: E402 - as above
+
+from piton.evaluate.sandbox import make_runner  # noqa: E402 - as above
+
+HEADERS = ROOT / "src" / "piton" / "vnpu_cpp" / "include"
+ARCH = 2201
+"""The compiler's number of the Ascend 910B (asc-devkit, `--npu-arch=dav-2201`)."""
+
+
+def main() -> int:
+    """Measure, print, and write the page if asked to."""
+    options = _parser().parse_args()
+    selections = [select(root.resolve()) for root in options.checkouts]
+    effort = Effort(rows=options.rows, combinations=options.combinations)
+    store = Store(options.work.resolve() / "results.json")
+    chosen = _chosen(selections, options.only, options.sample)
+    results = _measured(chosen, options.work.resolve(), effort, store)
+    print(summary(results))
+    if options.write:
+        options.write.write_text(markdown(Report(selections, results, effort)), "utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--work", type=Path, required=True, help="folder for results and intermediate files")
+    parser.add_argument("--only", default="", help="kernels whose path contains this text")
+    parser.add_argument("--sample", type=int, default=1, help="every Nth kernel only")
+    parser.add_argument("--rows", type=int, default=Effort().rows, help="rows of element types per kernel")
+    parser.add_argument("--combinations", type=int, default=Effort().combinations, help="template combinations per row")
+    parser.add_argument("--write", type=Path, help="the page to write")
+    return parser
+
+
+def _chosen(selections: list[Selection], only: str, step: int) -> list[Kernel]:
+    return [kernel for selection in selections for kernel in selection.kernels if only in kernel.path][::step]
+
+
+def _measured(kernels: list[Kernel], work: Path, effort: Effort, store: Store) -> list[Result]:
+    builder = Builder(HEADERS, work, ARCH)
+    builder.gather(kernels)
+    measurer = Measurer(builder, make_runner(), effort, _known(), HEADERS)
+    indexes = {root: index(root) for root in dict.fromkeys(kernel.root for kernel in kernels)}
+    results: list[Result] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns) as progress:
+        task = progress.add_task("kernels", total=len(kernels))
+        for kernel in kernels:
+            progress.update(task, description=f"{kernel.path[-50:]:50}")
+            results.append(store.find(kernel, measurer) or store.keep(measurer.measure(kernel, indexes[kernel.root])))
+            progress.advance(task)
+    return results
+
+
+def _known() -> frozenset[str]:
+    """Every identifier of our headers but those in comments."""
+    texts = (re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.DOTALL) for path in HEADERS.rglob("*.h"))
+    return frozenset(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Compiles and links for the coverage table: describing programs, and device libraries of one kernel for one row.
+
+Approach: the flags of a real build but for the optimiser, which no answer depends on; the vendor's build gathers the op_kernel folders of all operators side
+by side, so that `../other_operator/header.h` is found; a folder of links does the same here. Results are kept by content in the work folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from selection import Kernel
+
+from piton.targets.vnpu.compiler import PLAIN_OUTPUT
+from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, unexpected
+
+TIMEOUT_S = 400
+_COMMON = ("common/inc/op_kernel", "common/inc", "common", "")
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came of one compile and link."""
+
+    is_linked: bool
+    output: str = ""
+    undefined: tuple[str, ...] = ()
+    is_timed_out: bool = False
+
+
+class Builder:
+    """Runs g++ below `work`; `headers` is the include folder of the virtual NPU."""
+
+    def __init__(self, headers: Path, work: Path, arch: int) -> None:
+        self._headers = headers
+        self._work = work
+        self._system = tuple(part for name in ("host", "project", ".") for part in ("-isystem", str((headers / name).resolve())))
+        self._arch = arch
+        self._identity = _digest_of(headers)
+        self._describe_header = self._precompiled()
+
+    @property
+    def identity(self) -> str:
+        """Digest of the headers."""
+        return self._identity
+
+    def describer(self, source: str) -> tuple[Path | None, str]:
+        """The program made of host code `source`, or what the compiler said."""
+        folder = self._work / "describe" / hashlib.sha256((self._identity + source).encode()).hexdigest()[:20]
+        program = folder / "describe"
+        if program.exists():
+            return program, ""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "describe.cpp").write_text(source, "utf-8")
+        host = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
+        result = self._run([*host, "-include", str(self._describe_header), *self._system, str(folder / "describe.cpp"), "-o", str(program)])
+        return (program, "") if program.exists() else (None, _first_error(result.output))
+
+    def kernel(self, kernel: Kernel, source: str, name: str) -> Built:
+        """Compile and link the entry `source` of a kernel."""
+        folder = self._work / "build"
+        folder.mkdir(parents=True, exist_ok=True)
+        unit, made = folder / f"{name}.cpp", folder / f"{name}.o"
+        unit.write_text(source, "utf-8")
+        flags = ("-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", "-DPITON_DEVICE_PASS", f'-DPITON_TU="{name}"', f"-D__NPU_ARCH__={self._arch}", "-w")
+        compiled = self._run([*flags, *PLAIN_OUTPUT, "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
+        if compiled.is_timed_out or not made.exists():
+            return compiled
+        lenient = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--gc-sections")
+        linked = self._run(["-shared", *lenient, str(made), "-o", str(made.with_suffix(".so"))])
+        undefined = tuple(unexpected(linked.output, EXPECTED_ON_DEVICE))
+        is_linked = made.with_suffix(".so").exists() and not undefined
+        for path in (unit, made, made.with_suffix(".so")):
+            path.unlink(missing_ok=True)
+        return Built(is_linked, linked.output, undefined)
+
+    def gather(self, kernels: list[Kernel]) -> None:
+        """Lay the op_kernel folders of these kernels' checkouts side by side, experimental ones apart."""
+        for root in {kernel.root for kernel in kernels}:
+            for folder in sorted(root.rglob("op_kernel")):
+                if not folder.is_dir() or "tests" in folder.relative_to(root).parts:
+                    continue
+                place = self._side_by_side(root, folder.relative_to(root).parts[0] == "experimental") / folder.parent.name
+                place.mkdir(parents=True, exist_ok=True)
+                for item in folder.iterdir():
+                    if not (place / item.name).exists():
+                        (place / item.name).symlink_to(item)
+
+    def _side_by_side(self, root: Path, is_experimental: bool) -> Path:
+        return self._work / "side_by_side" / root.name / ("experimental" if is_experimental else "main")
+
+    def _quoted(self, kernel: Kernel) -> list[str]:
+        own = kernel.folder / "op_kernel"
+        beside = [self._side_by_side(kernel.root, is_experimental) / kernel.folder.name for is_experimental in (kernel.path.startswith("experimental"), False)]
+        for folder in beside:
+            folder.mkdir(parents=True, exist_ok=True)
+        folders = [kernel.file.parent, own, *beside, kernel.folder, *(kernel.root / name for name in _COMMON)]
+        return [part for folder in dict.fromkeys(folders) if folder.is_dir() for part in ("-I", str(folder))]
+
+    def _precompiled(self) -> Path:
+        header = self._work / f"describe_{self._identity[:12]}.h"
+        if not Path(f"{header}.gch").exists():
+            self._work.mkdir(parents=True, exist_ok=True)
+            header.write_text('#include "piton_project/describe.h"\n#include "ascendc/host_api/tiling/template_argument.h"\n', "utf-8")
+            host = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
+            self._run([*host, *self._system, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+        return header
+
+    def _run(self, arguments: list[str]) -> Built:
+        try:
+            plain = {**os.environ, "LC_ALL": "C"}
+            result = subprocess.run(["g++", *arguments], capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False, env=plain)
+        except subprocess.TimeoutExpired:
+            return Built(False, is_timed_out=True)
+        return Built(False, result.stdout + result.stderr)
+
+
+def _digest_of(folder: Path) -> str:
+    made = hashlib.sha256()
+    for path in sorted(folder.rglob("*.h")):
+        made.update(str(path.relative_to(folder)).encode())
+        made.update(path.read_bytes())
+    return made.hexdigest()
+
+
+def _first_error(text: str) -> str:
+    return next((line for line in text.splitlines() if "error" in line or "undefined" in line), text[:300])

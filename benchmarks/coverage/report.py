@@ -1,0 +1,126 @@
+"""The coverage page and the summary on the terminal, made of results."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from measure import Effort, Result
+from selection import Selection
+
+SHOWN_NAMES = 40
+_HEAD = """# Coverage of public kernels
+
+How many kernel files of public operator repositories compile for the Ascend 910B against our headers, instantiated and linked. Made by
+
+    python benchmarks/coverage --work FOLDER OPS_MATH OPS_NN CANN_BENCH --write docs/coverage.md
+
+Nothing of these repositories is kept here. What counts as a kernel file, and what is left out, follows from their own words (benchmarks/coverage/selection.py).
+Each kernel is compiled as a build of an operator project compiles it ([formats.md](formats.md#operator-projects)): with the element types that its
+definition allows for the 910B, the tiling structures of its host code and the combinations of its template table, all tiling keys in one compile. A kernel
+counts as linked when all that was tried links: no undefined symbol, and our headers have no functions that only abort. Whether it then computes the right
+thing is another question, which [public-kernels.md](public-kernels.md) answers for those that could be run.
+"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a page is made of."""
+
+    selections: Sequence[Selection]
+    results: Sequence[Result]
+    effort: Effort
+
+
+def summary(results: Sequence[Result]) -> str:
+    """Counts, kinds of failures and missing names."""
+    linked = sum(item.is_linked for item in results)
+    partly = sum(item.is_partly_linked for item in results)
+    lines = [f"{linked} of {len(results)} linked ({_percent(linked, len(results))}), {partly} in some rows only"]
+    lines += [f"{count:5} {kind}" for kind, count in Counter(item.kind for item in results if not item.is_linked).most_common()]
+    return "\n".join([*lines, "", *(f"{count:5} {name}" for name, count in missing(results)[:SHOWN_NAMES])])
+
+
+def missing(results: Sequence[Result]) -> list[tuple[str, int]]:
+    """Missing names by number of kernels."""
+    return Counter(name for item in results for name in item.names).most_common()
+
+
+def markdown(report: Report) -> str:
+    """The whole page."""
+    parts = [_HEAD, _state(report), _totals(report), _groups(report), _left_out(report), _kinds(report), _names(report), _failures(report)]
+    return "\n".join(parts)
+
+
+def _state(report: Report) -> str:
+    commits = ", ".join(f"{item.root.name} `{_commit(item.root)}`" for item in report.selections)
+    effort, day = report.effort, datetime.now(tz=timezone.utc).date().isoformat()
+    return (
+        f"State: {day}; {commits}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
+        "combinations per row, spread over all.\n"
+    )
+
+
+def _commit(root: Path) -> str:
+    result = subprocess.run(["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return result.stdout.strip() or "of an unknown commit"
+
+
+def _totals(report: Report) -> str:
+    rows = [_row(item.root.name, [result for result in report.results if result.repository == item.root.name]) for item in report.selections]
+    return _table("repository | kernel files | linked | % | in some rows only | rows tried | rows linked", [*rows, _row("all", report.results)])
+
+
+def _groups(report: Report) -> str:
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for item in report.results:
+        groups[f"{item.repository} {item.group}"].append(item)
+    rows = [_row(name, items) for name, items in sorted(groups.items())]
+    return "## By group of operators\n\n" + _table("group | kernel files | linked | % | in some rows only | rows tried | rows linked", rows)
+
+
+def _row(name: str, results: Sequence[Result]) -> str:
+    linked = sum(item.is_linked for item in results)
+    rows = [row for item in results for row in item.rows]
+    partly = sum(item.is_partly_linked for item in results)
+    return f"{name} | {len(results)} | {linked} | {_percent(linked, len(results))} | {partly} | {len(rows)} | {sum(row.is_linked for row in rows)}"
+
+
+def _left_out(report: Report) -> str:
+    rows = [f"{item.root.name} | {reason} | {count}" for item in report.selections for reason, count in item.left_out.most_common()]
+    return "## Files that are left out\n\n" + _table("repository | why | files", rows)
+
+
+def _kinds(report: Report) -> str:
+    counted = Counter(item.kind for item in report.results if not item.is_linked).most_common()
+    return "## Why the others do not link\n\nBy the first failure of each kernel.\n\n" + _table("what | kernel files", [f"{k} | {n}" for k, n in counted])
+
+
+def _names(report: Report) -> str:
+    rows = [f"`{name}` | {count}" for name, count in missing(report.results)[:SHOWN_NAMES]]
+    text = "## What is missing\n\nBy number of kernel files that ask for it; a name with `(...)` is there, but not in the form that is called.\n\n"
+    return text + _table("name | kernel files", rows)
+
+
+def _failures(report: Report) -> str:
+    rows = [f"{item.repository} `{item.path}` | {item.kind} | {_shown(item.message)}" for item in report.results if not item.is_linked]
+    return "## Every kernel that does not link\n\n" + _table("kernel | what | first message", rows)
+
+
+def _shown(message: str) -> str:
+    """One line for a cell: without folders of this machine and without bars."""
+    words = [word.rpartition("/")[2] if word.startswith(("/", "'/")) else word for word in message.split()]
+    return " ".join(words).replace("|", "\\|").replace("<", "&lt;")[:160]
+
+
+def _table(head: str, rows: Sequence[str]) -> str:
+    columns = head.count("|") + 1
+    return "\n".join([f"| {head} |", "|" + "---|" * columns, *(f"| {row} |" for row in rows)]) + "\n"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -1,0 +1,33 @@
+"""Results kept between runs: one JSON file, written after every kernel so that a run that is ended goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from measure import Measurer, Result
+from selection import Kernel
+
+
+class Store:
+    """Results by repository and path."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        listed = json.loads(path.read_text("utf-8")) if path.exists() else []
+        self._kept = {(item["repository"], item["path"]): Result.model_validate(item) for item in listed}
+
+    def find(self, kernel: Kernel, measurer: Measurer) -> Result | None:
+        """The kept result if nothing has changed since."""
+        found = self._kept.get((kernel.root.name, kernel.path))
+        return found if found is not None and found.key == measurer.key(kernel) else None
+
+    def keep(self, result: Result) -> Result:
+        """Write it with all others."""
+        self._kept[(result.repository, result.path)] = result
+        scratch = self._path.with_suffix(".new")
+        scratch.write_text(json.dumps([item.model_dump(mode="json") for item in self._kept.values()], indent=1), "utf-8")
+        os.replace(scratch, self._path)
+        return result

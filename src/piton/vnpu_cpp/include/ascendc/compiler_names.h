@@ -1,0 +1,24 @@
+/*
+ * Names of types that the vendor's compiler has beside half, float and bfloat16_t.
+ *
+ * Problem: public kernels compare a template parameter with them (`std::is_same_v<T, float16_t>`).
+ * Approach: they are the types of these sizes. __bf16 is a macro, since newer host compilers have a type of that name that is another one than bfloat16_t.
+ * Limits: float16_t and float32_t are in namespace AscendC, because headers of the Arm compiler have them outside.
+ */
+#ifndef PITON_ASCENDC_COMPILER_NAMES_H
+#define PITON_ASCENDC_COMPILER_NAMES_H
+
+#include "types.h"
+
+namespace AscendC {
+
+using float16_t = half;
+using float32_t = float;
+
+}  // namespace AscendC
+
+#if !defined(PITON_HOST_PASS)
+#define __bf16 bfloat16_t
+#endif
+
+#endif /* PITON_ASCENDC_COMPILER_NAMES_H */

@@ -1,0 +1,50 @@
+/* Names that kernels of operator projects use beside the documented API. */
+#include "headers_recorder.h"
+#include "kernel_operator.h"
+#include "op_kernel/math_util.h"
+#include "op_kernel/platform_util.h"
+
+using namespace AscendC;
+
+static_assert(std::is_same<float16_t, half>::value && std::is_same<float32_t, float>::value && std::is_same<__bf16, bfloat16_t>::value, "");
+static_assert(DEFAULT_DATA_COPY_NBURST == 1 && DEFAULT_DATA_COPY_STRIDE == 0, "");
+static_assert(Ops::Base::CeilDiv(33, 8) == 5 && Ops::Base::CeilDiv(32, 8) == 4 && Ops::Base::CeilDiv(7, 0) == 7, "");
+static_assert(Ops::Base::CeilAlign(33, 8u) == 40 && Ops::Base::FloorAlign(33u, 8) == 32 && Ops::Base::FloorDiv(33, 8) == 4, "");
+static_assert(std::is_same<decltype(Ops::Base::CeilDiv(int64_t{1}, 2u)), int64_t>::value, "the type is the value's");
+static_assert(Ops::Base::GetUbBlockSize() == 32 && Ops::Base::GetVRegSize() == 256, "");
+
+static void ScratchQueue() {
+    TPipe pipe;
+    TQue<TPosition::VECCALC, 1> queue;
+    pipe.InitBuffer(queue, 1, 256);
+    LocalTensor<float> tensor = queue.AllocTensor<float>();
+    queue.EnQue(tensor);
+    tensor = queue.DeQue<float>();
+    queue.FreeTensor(tensor);
+}
+
+static void Assertions() {
+    KERNEL_LOG(KERNEL_ERROR, "said on no chip %d", 1);
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_VECTOR_CORE);
+    ASSERT(GetBlockNum() != 0 && "blocks");
+    ASSERT(GetBlockNum() == 0);  // @fails
+}
+
+struct Scenario {
+    const char *name;
+    void (*kernel)();
+};
+
+int main() {
+    for (const Scenario &scenario : {Scenario{"scratch_queue", ScratchQueue}, Scenario{"assertions", Assertions}}) {
+        TheRecorder().records.clear();
+        try {
+            scenario.kernel();
+        } catch (const Faulted &) {
+        }
+        for (const vnpu_record &record : TheRecorder().records) {
+            PrintRecord(scenario.name, record);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,53 @@
+"""Are the names there, with the right meaning, that kernels of operator projects use beside the documented API?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CPP = Path(__file__).parent / "cpp"
+INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
+FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror"]
+NUMBERS = INCLUDE / "project" / "piton_project" / "kernel_numbers.h"
+SET_FLAG, WAIT_FLAG = 256, 257
+
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def scenarios(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record]]:
+    program = tmp_path_factory.mktemp("projects") / "program"
+    flags = [*FLAGS, "-DPITON_DEVICE_PASS", f"-I{INCLUDE}", f"-I{INCLUDE / 'project'}", f"-I{CPP}"]
+    subprocess.run(["g++", *flags, str(CPP / "headers_projects.cpp"), str(CPP / "headers_recorder.cpp"), "-o", str(program)], check=True, timeout=120)
+    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
+    found: dict[str, list[Record]] = {}
+    for line in output.splitlines():
+        record = json.loads(line)
+        found.setdefault(record["scenario"], []).append(record)
+    return found
+
+
+def test_a_queue_of_scratch_memory_sets_and_waits_in_pairs(scenarios: dict[str, list[Record]]) -> None:
+    flags = [record["op"] for record in scenarios["scratch_queue"] if record["op"] in (SET_FLAG, WAIT_FLAG)]
+    assert flags.count(SET_FLAG) == flags.count(WAIT_FLAG) == 2
+
+
+def test_an_assertion_that_does_not_hold_stops_at_its_line(scenarios: dict[str, list[Record]]) -> None:
+    lines = (CPP / "headers_projects.cpp").read_text("utf-8").splitlines()
+    wanted = next(number for number, line in enumerate(lines, 1) if line.rstrip().endswith("@fails"))
+    assert scenarios["assertions"][-1]["line"] == wanted
+
+
+def test_numbers_that_kernels_compare_are_those_of_host_code(tmp_path: Path) -> None:
+    numbers = dict(re.findall(r"^#define ((?:DT|FORMAT)_\w+) (\d+)$", NUMBERS.read_text("utf-8"), re.MULTILINE))
+    assert [numbers["DT_BF16"], numbers["FORMAT_FRACTAL_NZ"]] == ["27", "29"]  # as documented
+    checks = "".join(f'static_assert(static_cast<int>(ge::{name}) == {number}, "{name}");\n' for name, number in numbers.items())
+    source = tmp_path / "numbers.cpp"
+    source.write_text(f'#include "piton_project/types.h"\n{checks}', "utf-8")
+    flags = [*FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", f"-I{INCLUDE / 'project'}", f"-I{INCLUDE}"]
+    subprocess.run(["g++", *flags, "-fsyntax-only", str(source)], check=True, timeout=60)
