@@ -80,6 +80,7 @@ Entry FindApiKernel(const char *name);
 Entry FindRowKernel(const char *name);
 Entry FindFunctionKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
+Entry FindMixedMatmulKernel(const char *name);
 
 }  // namespace rig
 

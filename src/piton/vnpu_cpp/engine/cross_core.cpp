@@ -11,10 +11,12 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kFlagBytes = 32;   // of a flag in global memory
-constexpr uint32_t kIsCounted = 1;    // p[0] of SOFT_SET: add to the value
-constexpr uint32_t kIsConsuming = 1;  // p[0] of SOFT_WAIT: the value exactly, and back to 0
-constexpr uint32_t kIsFromReset = 2;  // the flag counts from its reset on, whatever memory held before
+constexpr uint32_t kFlagBytes = 32;      // of a flag in global memory
+constexpr uint32_t kIsCounted = 1;       // p[0] of SOFT_SET: add to the value
+constexpr uint32_t kIsConsuming = 1;     // p[0] of SOFT_WAIT: the value exactly, and back to 0
+constexpr uint32_t kIsFromReset = 2;     // the flag counts from its reset on, whatever memory held before
+constexpr uint32_t kIsCountedFresh = 3;  // p[0] of SOFT_SET: both
+constexpr uint32_t kIsInBlock = 1;       // p[1] of either: among the cores of one block, which always run together
 
 TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, uint8_t event) {
     TraceEntry entry;
@@ -30,6 +32,8 @@ TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, 
 // Surplus blocks start when others have ended, so that they can't meet.
 void require_all_running(Core &core, const vnpu_record &record) {
     const Launch &launch = core.launch;
+    const bool is_soft = record.opcode == VNPU_OP_SOFT_SET || record.opcode == VNPU_OP_SOFT_WAIT;
+    if (is_soft && record.p[1] == kIsInBlock) return;
     if (launch.groups.blocks <= launch.blocks_at_once()) return;
     core.fail(record, "deadlock",
               api_name(place_of(record)) + " in a launch of " + std::to_string(launch.groups.blocks) + " blocks on " + std::to_string(launch.blocks_at_once()) +
@@ -94,8 +98,9 @@ void require_mode(Core &core, const vnpu_record &record, uint32_t mode) {
     if (mode > kWithinBlock) core.fail(record, "bad_parameter", start + "; the Ascend 910B has the modes 0, 1 and 2", {{"mode", mode}});
     if (mode == kWithinBlock && !groups.is_mixed())
         core.fail(record, "flag_misuse",
-                  start + " goes between a cube core and the vector cores of its block, and this launch has one kind of core; needed: a kernel declared "
-                          "__mix__(1, 1) or __mix__(1, 2) (KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2)",
+                  start +
+                      " goes between a cube core and the vector cores of its block, and this launch has one kind of core; needed: a kernel declared "
+                      "__mix__(1, 1) or __mix__(1, 2) (KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2)",
                   {{"mode", mode}});
     if (mode == kVectorsOfBlock && core.is_cube())
         core.fail(record, "flag_misuse", start + " on a cube core: it joins the vector cores of a block; mode 2 goes from a cube core to its vector cores",
@@ -267,8 +272,8 @@ std::string progress_of_flag(const Launch &launch, const Core &core) {
                std::to_string(std::get<0>(key)) + ", the newest by " + groups.name(round.core) + " in " + describe(round.newest) +
                "); needed: CrossCoreSetFlag by every one of them before its CrossCoreWaitFlag";
     }
-    return "nobody has set id " + std::to_string(id) + " for " + groups.name(core.index) + " this often; needed: CrossCoreSetFlag by the cores it waits for, in " +
-           "the mode that reaches it";
+    return "nobody has set id " + std::to_string(id) + " for " + groups.name(core.index) +
+           " this often; needed: CrossCoreSetFlag by the cores it waits for, in " + "the mode that reaches it";
 }
 
 namespace {
@@ -320,7 +325,7 @@ uint64_t soft_set(Core &core, const vnpu_record &record) {
     const uint64_t address = record.dst.addr;
     require_all_running(core, record);
     hidden_barrier(core, record, VNPU_PIPE_ALL);
-    const bool is_counted = record.p[0] == kIsCounted, is_reset = record.p[0] > kIsCounted;
+    const bool is_counted = record.p[0] == kIsCounted || record.p[0] == kIsCountedFresh, is_reset = record.p[0] > kIsCounted;
     SoftFlag &flag = is_reset ? core.launch.cross.soft[address] : flag_at(core, record, address);
     flag.value = (is_counted ? flag.value : 0) + static_cast<int32_t>(record.scalar);
     Vouch vouch = vouch_of(core, VNPU_PIPE_MTE3);

@@ -227,12 +227,12 @@ inline int32_t UsedBytes(const AscendC::tiling::TCubeTiling &tiling, matmul_tili
 
 }  // namespace piton_matmul
 
-#define PITON_BUFFER_SIZES(Name)                                                                                           \
-    inline int32_t Name(optiling::TCubeTiling &tiling, matmul_tiling::SysTilingTempBufSize &bufSize) {                     \
-        return piton_matmul::UsedBytes(piton_matmul::Plain(tiling), bufSize);                                              \
-    }                                                                                                                      \
-    inline int32_t Name##V2(AscendC::tiling::TCubeTiling &tiling, matmul_tiling::SysTilingTempBufSize &bufSize) {          \
-        return piton_matmul::UsedBytes(tiling, bufSize);                                                                   \
+#define PITON_BUFFER_SIZES(Name)                                                                                  \
+    inline int32_t Name(optiling::TCubeTiling &tiling, matmul_tiling::SysTilingTempBufSize &bufSize) {            \
+        return piton_matmul::UsedBytes(piton_matmul::Plain(tiling), bufSize);                                     \
+    }                                                                                                             \
+    inline int32_t Name##V2(AscendC::tiling::TCubeTiling &tiling, matmul_tiling::SysTilingTempBufSize &bufSize) { \
+        return piton_matmul::UsedBytes(tiling, bufSize);                                                          \
     }
 PITON_BUFFER_SIZES(MatmulGetTmpBufSize)
 PITON_BUFFER_SIZES(MultiCoreMatmulGetTmpBufSize)

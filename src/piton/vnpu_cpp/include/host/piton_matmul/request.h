@@ -55,11 +55,7 @@ struct SysTilingTempBufSize {
 struct MatmulConfigParams {
     MatmulConfigParams(int32_t mmConfigTypeIn = 1, bool enableL1CacheUBIn = false, ScheduleType scheduleTypeIn = ScheduleType::INNER_PRODUCT,
                        MatrixTraverse traverseIn = MatrixTraverse::NOSET, bool enVecND2NZIn = false)
-        : mmConfigType(mmConfigTypeIn),
-          enableL1CacheUB(enableL1CacheUBIn),
-          scheduleType(scheduleTypeIn),
-          traverse(traverseIn),
-          enVecND2NZ(enVecND2NZIn) {}
+        : mmConfigType(mmConfigTypeIn), enableL1CacheUB(enableL1CacheUBIn), scheduleType(scheduleTypeIn), traverse(traverseIn), enVecND2NZ(enVecND2NZIn) {}
 
     int32_t mmConfigType;
     bool enableL1CacheUB;
@@ -118,9 +114,9 @@ struct Request {
     Triple org;
     int32_t orgKb = -1;
     Triple shape;
-    Triple single;            /* of one core */
+    Triple single; /* of one core */
     Triple mostSingle, leastSingle, alignSingle;
-    Triple base;              /* fixed base block */
+    Triple base; /* fixed base block */
     Triple mostBase, leastBase;
     Room room;
     int32_t cores = 1;

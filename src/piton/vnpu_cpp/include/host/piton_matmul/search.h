@@ -107,7 +107,8 @@ private:
     /* Three ways to use L1: pieces of both matrices, twice each; all of k of A, or of B, which then stays while the other passes. */
     void TryL1(const Part &part, const Cut &given, Cut &best) const {
         const int64_t steps = CeilDiv(part.k, given.baseK), bias = request_.hasBias ? CeilTo(given.baseN * 4, 512) : 0, room = request_.room.l1 - bias;
-        const int64_t pieceA = request_.a.IsInL1() ? 0 : given.baseM * given.baseK * bytes_, pieceB = request_.b.IsInL1() ? 0 : given.baseN * given.baseK * bytes_;
+        const int64_t pieceA = request_.a.IsInL1() ? 0 : given.baseM * given.baseK * bytes_,
+                      pieceB = request_.b.IsInL1() ? 0 : given.baseN * given.baseK * bytes_;
         const int64_t held = (request_.a.IsInL1() ? CeilTo(part.m, 16) * CeilTo(part.k, 32) * bytes_ : 0) +
                              (request_.b.IsInL1() ? CeilTo(part.n, 32) * CeilTo(part.k, 32) * bytes_ : 0);
         for (int way = 0; way < 3; ++way) {
@@ -143,7 +144,8 @@ private:
     /* Cycles of the slowest unit; without a second buffer of results the cube waits for them. */
     double Price(const Part &part, int way, const Cut &cut) const {
         const int64_t blocksM = CeilDiv(part.m, cut.baseM), blocksN = CeilDiv(part.n, cut.baseN), steps = CeilDiv(part.k, cut.baseK);
-        const double m = static_cast<double>(blocksM * cut.baseM), n = static_cast<double>(blocksN * cut.baseN), k = static_cast<double>(CeilTo(part.k, UnitK()));
+        const double m = static_cast<double>(blocksM * cut.baseM), n = static_cast<double>(blocksN * cut.baseN),
+                     k = static_cast<double>(CeilTo(part.k, UnitK()));
         const double fractals = m / 16 * n / 16 * k / (32.0 / bytes_) * (bytes_ == 4 ? 2 : 1);
         const double products = fractals + kMmadStart * static_cast<double>(blocksM * blocksN * steps);
         const double tiles = m * k * bytes_ * static_cast<double>(blocksN) / kToL0a + n * k * bytes_ * static_cast<double>(blocksM) / kToL0b;

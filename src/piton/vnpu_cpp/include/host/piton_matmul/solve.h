@@ -78,9 +78,7 @@ public:
     }
 
 private:
-    Part Whole() const {
-        return {Said(request_.shape.m, request_.org.m), Said(request_.shape.n, request_.org.n), Said(request_.shape.k, request_.org.k), 1};
-    }
+    Part Whole() const { return {Said(request_.shape.m, request_.org.m), Said(request_.shape.n, request_.org.n), Said(request_.shape.k, request_.org.k), 1}; }
 
     Split BestSplit(const Part &whole) const {
         Split best;
