@@ -121,6 +121,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     folder: Annotated[str, typer.Option(help="Folder that belongs to the program; by default the one it lies in.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
     auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
+    timing_only: Annotated[bool, typer.Option("--timing-only", help="Time launches without computing data: no results to check.")] = False,
     engine: EngineOption = "in-process",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
@@ -139,6 +140,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         arguments=tuple(arguments or ()),
         target=target,
         is_auto_sync=auto_sync,
+        is_timing_only=timing_only,
         engine=engine_place(engine),
         out=out,
         deadline_s=timeout,

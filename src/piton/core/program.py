@@ -37,6 +37,8 @@ class ProgramCall:
     output_bytes: int = 1 << 20
     """What is kept of each of its output streams."""
     is_auto_sync: bool = True
+    is_timing_only: bool = False
+    """Time launches without computing data: what the program reads back are zeros."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class ProgramReport(Frozen):
     """What it ran on."""
     is_auto_sync: bool
     """True when the compiler's auto-sync was on."""
+    is_timing_only: bool = False
+    """True when launches were timed without computing data: nothing that the program read back or wrote means anything."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
     outcome: Outcome

@@ -44,6 +44,8 @@ class ProgramRequest:
     arguments: tuple[str, ...] = ()
     target: str = "ascend910b2-sim"
     is_auto_sync: bool = True
+    is_timing_only: bool = False
+    """Time launches without computing data."""
     engine: EnginePlace = "in-process"
     """Where device code runs: beside the engine, or in a process of its own."""
     out: str = ""
@@ -121,7 +123,13 @@ class _ProgramRun:
         request, work = self.request, self.scratch / "work"
         work.mkdir()
         before = make_work_dir(Path(request.folder) if request.folder else Path(request.program).parent, work)
-        call = ProgramCall(request.arguments, str(work), deadline_s=request.deadline_s, is_auto_sync=request.is_auto_sync)
+        call = ProgramCall(
+            request.arguments,
+            str(work),
+            deadline_s=request.deadline_s,
+            is_auto_sync=request.is_auto_sync,
+            is_timing_only=request.is_timing_only,
+        )
         started = time.monotonic()
         execution = self.device.run(program.submission, build, call, self.runner)
         wall_s = time.monotonic() - started
@@ -145,6 +153,7 @@ class _ProgramRun:
             arguments=self.request.arguments,
             target=self.request.target,
             is_auto_sync=self.request.is_auto_sync,
+            is_timing_only=self.request.is_timing_only,
             isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,

@@ -100,6 +100,7 @@ def _closing(report: ProgramReport) -> Iterator[Text]:
         yield Text("not built", style="bold red")
         return
     count = f"{report.launch_count} launches and device copies, {report.total_us:.2f} us simulated"
-    verdict = "nothing wrong" if is_passed else f"{report.outcome.verdict.value}: {report.outcome.cause.value}"
+    unchecked = "timed only, nothing was computed or checked"
+    verdict = (unchecked if report.is_timing_only else "nothing wrong") if is_passed else f"{report.outcome.verdict.value}: {report.outcome.cause.value}"
     yield Text(f"{ended}; {count} on {report.target}; {verdict}", style="bold green" if is_passed else "bold red")
     yield Text(f"isolation: {', '.join(report.isolation) or 'none'}", style="dim")

@@ -33,7 +33,7 @@ namespace {
 
 // Vector cores have the unified buffer, cube cores have L1 and what follows it (Ascend 910B: the two kinds are apart).
 void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
-    if (space < VNPU_SPACE_UB || space > VNPU_SPACE_BT)
+    if (space < VNPU_SPACE_UB || space > VNPU_SPACE_FB)
         core.fail(record, "unsupported_api", api(record) + " with an operand in this memory is not supported by the virtual NPU");
     if (core.is_cube() == (space != VNPU_SPACE_UB)) return;
     core.fail(record, "unsupported_api",

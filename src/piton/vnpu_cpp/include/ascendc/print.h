@@ -133,8 +133,10 @@ PITON_API void PRINTF(const piton::CallFormat &fmt, const Args &...args) {
 
 }  // namespace AscendC
 
-/* In the host pass assert stays the C library's. */
-#if !defined(PITON_HOST_PASS)
+/* In the host pass assert is the C library's: kernels use it without including anything. */
+#if defined(PITON_HOST_PASS)
+#include <cassert>
+#else
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? static_cast<void>(0) : ::piton::FailAssertion(#__VA_ARGS__, ::piton::Location()))
 #endif
