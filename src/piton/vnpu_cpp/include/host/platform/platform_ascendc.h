@@ -11,18 +11,36 @@
 
 #include <cstdint>
 
+#include "platform/soc_spec.h"
 #include "vnpu/host_abi.h"
 
-/* What a tiling context answers to GetPlatformInfo: one chip, so that it holds nothing. */
+/* Defined in platform_resources.h: one chip, so that it holds nothing. */
 namespace fe {
-class PlatFormInfos {};
+class PlatFormInfos;
 }  // namespace fe
 
 namespace platform_ascendc {
 
 enum class CoreMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, FB = 7, BT = 8, RESERVED };
 
-enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, ASCEND910_95, ASCEND950, RESERVED_VERSION = 99999 };
+/* Products that host code tells apart; every answer here is ASCEND910B. Host code compares them by name, their numbers are ours. */
+enum class SocVersion {
+    ASCEND910 = 0,
+    ASCEND910B,
+    ASCEND310P,
+    ASCEND310B,
+    ASCEND910_95,
+    ASCEND950,
+    ASCEND910_93,
+    ASCEND910_55,
+    ASCEND910E,
+    ASCEND310,
+    ASCEND310C,
+    ASCEND610LITE,
+    KIRINX90,
+    KIRIN9030,
+    RESERVED_VERSION = 99999
+};
 
 class PlatformAscendC {
 public:
@@ -35,6 +53,7 @@ public:
     uint32_t GetCoreNum() const { return GetCoreNumAic(); }
     uint32_t GetCoreNumVector() const { return GetCoreNumAiv(); }
     SocVersion GetSocVersion() const { return SocVersion::ASCEND910B; }
+    NpuArch GetCurNpuArch() const { return NpuArch::DAV_2201; }
 
     /* Bytes of one core's memory (L2: of the chip); 0 for memories that are not modelled. */
     void GetCoreMemSize(const CoreMemType &memory, uint64_t &size) const {

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "attributes.h"
-#include "platform/platform_ascendc.h"
+#include "platform/platform_resources.h"
 #include "tiling_data.h"
 
 namespace piton_project {
@@ -35,6 +35,12 @@ public:
     const char *GetNodeName() const { return call_.type.c_str(); }
     const char *GetNodeType() const { return call_.type.c_str(); }
     const gert::RuntimeAttrs *GetAttrs() const { return &call_.attributes; }
+    const Context *GetComputeNodeInfo() const { return this; }
+    std::size_t GetInputsNum() const { return call_.present.size(); }
+    std::size_t GetOutputsNum() const { return call_.output_types.size(); }
+    /* Atomic additions of the engine happen in one order, so that every kernel is deterministic without being asked. */
+    int32_t GetDeterministic() const { return 0; }
+    int32_t GetDeterministicLevel() const { return 0; }
     std::size_t GetComputeNodeInputNum() const { return call_.present.size(); }
     std::size_t GetComputeNodeOutputNum() const { return call_.output_types.size(); }
     const gert::Tensor *GetInputTensor(std::size_t index) const { return index < call_.present.size() ? &call_.present[index] : nullptr; }

@@ -2,7 +2,7 @@
  * All that host code of an operator project includes, whichever of the vendor's headers it names.
  *
  * Problem and approach: the vendor's headers include one another, so that code gets by with any of them; here each name brings everything, with the secure
- * string functions, logging and arithmetic that projects use.
+ * string functions, logging (report.h) and arithmetic that projects use.
  * Limits: no graph construction, no tiling of the high-level APIs.
  */
 #ifndef PITON_PROJECT_HOST_H
@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -17,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "registry.h"
+#include "report.h"
 
 #define EOK 0
 using errno_t = int;
@@ -37,21 +38,6 @@ inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::s
     std::memcpy(to, from, count);
     return EOK;
 }
-
-#define OP_LOGE(...) ::piton_project::LogError(__VA_ARGS__)
-#define OP_LOGW(...) static_cast<void>(0)
-#define OP_LOGI(...) static_cast<void>(0)
-#define OP_LOGD(...) static_cast<void>(0)
-#define OP_CHECK_IF(condition, log, ...) \
-    do {                                 \
-        if (condition) {                 \
-            log;                         \
-            __VA_ARGS__;                 \
-        }                                \
-    } while (false)
-#define OP_TILING_CHECK(...) OP_CHECK_IF(__VA_ARGS__)
-#define OP_CHECK_NULL_WITH_CONTEXT(context, pointer) OP_CHECK_IF((pointer) == nullptr, OP_LOGE(context, #pointer " is null"), return ge::GRAPH_FAILED)
-#define OPS_CHECK_NULL_WITH_CONTEXT(context, pointer) OP_CHECK_NULL_WITH_CONTEXT(context, pointer)
 
 namespace Ops {
 namespace Base {
@@ -88,11 +74,25 @@ inline bool IsUnknownShape(const gert::Shape &shape) {
     return false;
 }
 
+inline void SetUnknownShape(int64_t rank, gert::Shape &shape) {
+    shape = gert::Shape();
+    for (int64_t i = 0; i < rank; ++i) {
+        shape.AppendDim(-1);
+    }
+}
+
 /* Bytes of a data block of the unified buffer. */
 template <typename Context>
 uint32_t GetUbBlockSize(const Context *) {
     return 32;
 }
+/* Bytes of a vector register: what an instruction takes at once. */
+template <typename Context>
+uint32_t GetVRegSize(const Context *) {
+    return 256;
+}
+
+inline bool IsFloatEqual(float a, float b) { return std::fabs(a - b) <= std::numeric_limits<float>::epsilon(); }
 
 }  // namespace Base
 }  // namespace Ops

@@ -1,0 +1,46 @@
+/* What host code of operators asks and says beside shapes and tiling; prints one fact a line. */
+#include <cstdio>
+
+#include "op_host/tiling_util.h"
+#include "platform/platform_infos_def.h"
+#include "platform/soc_spec.h"
+
+/* The chip of this test: 48 vector cores, half as many cube cores. */
+extern "C" uint64_t piton_host_platform(uint32_t what) { return what == PITON_PLATFORM_CORES_AIV ? 48 : what == PITON_PLATFORM_CORES_AIC ? 24 : 196608; }
+
+namespace {
+
+void Say(const char *name, const std::string &value) { std::printf("%s=%s\n", name, value.c_str()); }
+
+std::string Entry(const fe::PlatFormInfos &chip, const char *label, const char *key) {
+    std::string value = "before";
+    return (chip.GetPlatformRes(label, key, value) ? "found " : "missing ") + value;
+}
+
+ge::graphStatus Refuse(gert::TilingContext *context, const gert::Shape &shape) {
+    OP_CHECK_IF(shape.GetDimNum() != 3,
+                OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(context->GetNodeName(), "x", Ops::Base::ToString(shape).c_str(), std::string("3 axes")),
+                return ge::GRAPH_FAILED);
+    return ge::GRAPH_SUCCESS;
+}
+
+}  // namespace
+
+int main() {
+    piton_project::Call call;
+    call.type = "Probe";
+    gert::TilingContext context(call);
+    fe::PlatFormInfos *chip = context.GetPlatformInfo();
+    uint64_t bytes = 0;
+    chip->GetLocalMemSize(fe::LocalMemType::UB, bytes);
+    Say("ub", std::to_string(bytes));
+    Say("cores", std::to_string(chip->GetCoreNumByType("VectorCore")) + " " + std::to_string(chip->GetCoreNumByType("AiCore")));
+    Say("apart", Entry(*chip, "SoCInfo", "cube_vector_combine"));
+    Say("count", Entry(*chip, "SoCInfo", "ai_core_cnt"));
+    Say("mmad", Entry(*chip, "AICoreintrinsicDtypeMap", "Intrinsic_mmad"));
+    Say("frequency", Entry(*chip, "AICoreSpec", "cube_freq"));
+    Say("arch", std::to_string(static_cast<uint32_t>(platform_ascendc::PlatformAscendC(chip).GetCurNpuArch())));
+    Say("refused", std::to_string(Refuse(&context, {2, -1}) == ge::GRAPH_FAILED) + " " + piton_project::Registry::Get().last_error);
+    Say("accepted", std::to_string(Refuse(&context, {2, 3, 4}) == ge::GRAPH_SUCCESS));
+    Say("type", ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) + " " + Ops::Base::ToString(ge::FORMAT_FRACTAL_NZ));
+}

@@ -1,0 +1,43 @@
+"""Does host code of an operator project get the documented answers about the chip, and do its reports say what was found and expected?"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CPP = Path(__file__).parent / "cpp"
+INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    program = tmp_path_factory.mktemp("reports") / "program"
+    folders = [f"-I{folder}" for folder in (INCLUDE / "host", INCLUDE / "project", INCLUDE)]
+    flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *folders]
+    subprocess.run(["g++", *flags, str(CPP / "project_reports.cpp"), "-o", str(program)], check=True, timeout=120)
+    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
+    return dict(line.split("=", 1) for line in output.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("ub", "196608"), ("cores", "48 24"), ("apart", "found split"), ("count", "found 24"), ("arch", "2201")],
+)
+def test_the_chip_is_described_as_documented(facts: dict[str, str], question: str, answer: str) -> None:
+    assert facts[question] == answer
+
+
+@pytest.mark.parametrize("question", ["mmad", "frequency"])
+def test_an_entry_that_is_not_known_is_missing_and_leaves_no_text(facts: dict[str, str], question: str) -> None:
+    assert facts[question] == "missing "
+
+
+def test_a_report_says_what_was_found_and_what_was_expected(facts: dict[str, str]) -> None:
+    assert facts["refused"] == "1 invalid shape: x, [2, -1], 3 axes"
+    assert facts["accepted"] == "1"
+
+
+def test_types_and_formats_are_shown_by_their_names(facts: dict[str, str]) -> None:
+    assert facts["type"] == "DT_BF16 FRACTAL_NZ"
