@@ -39,6 +39,10 @@ inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::s
     return EOK;
 }
 
+/* What checks of public operators expect to be there, as in code of the system. */
+constexpr bool likely(bool condition) { return condition; }
+constexpr bool unlikely(bool condition) { return condition; }
+
 namespace Ops {
 namespace Base {
 

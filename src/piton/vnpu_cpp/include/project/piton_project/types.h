@@ -197,9 +197,18 @@ public:
     const Shape &GetStorageShape() const { return shape_; }
     Shape &MutableOriginShape() { return shape_; }
     Shape &MutableStorageShape() { return shape_; }
+    bool operator==(const StorageShape &other) const { return shape_ == other.shape_; }
+    bool operator!=(const StorageShape &other) const { return !(*this == other); }
 
 private:
     Shape shape_;
+};
+
+/* Both formats of a tensor. */
+class StorageFormat {
+public:
+    ge::Format GetOriginFormat() const { return ge::FORMAT_ND; }
+    ge::Format GetStorageFormat() const { return ge::FORMAT_ND; }
 };
 
 /* Type and format of a tensor. */
@@ -208,6 +217,7 @@ public:
     CompileTimeTensorDesc() = default;
     explicit CompileTimeTensorDesc(ge::DataType type) : type_(type) {}
     ge::DataType GetDataType() const { return type_; }
+    StorageFormat GetFormat() const { return {}; }
     ge::Format GetOriginFormat() const { return ge::FORMAT_ND; }
     ge::Format GetStorageFormat() const { return ge::FORMAT_ND; }
 
