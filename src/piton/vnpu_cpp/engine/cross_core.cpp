@@ -94,8 +94,9 @@ void require_mode(Core &core, const vnpu_record &record, uint32_t mode) {
     if (mode > kWithinBlock) core.fail(record, "bad_parameter", start + "; the Ascend 910B has the modes 0, 1 and 2", {{"mode", mode}});
     if (mode == kWithinBlock && !groups.is_mixed())
         core.fail(record, "flag_misuse",
-                  start + " goes between a cube core and the vector cores of its block, and this launch has one kind of core; needed: a kernel declared "
-                          "__mix__(1, 1) or __mix__(1, 2) (KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2)",
+                  start +
+                      " goes between a cube core and the vector cores of its block, and this launch has one kind of core; needed: a kernel declared "
+                      "__mix__(1, 1) or __mix__(1, 2) (KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2)",
                   {{"mode", mode}});
     if (mode == kVectorsOfBlock && core.is_cube())
         core.fail(record, "flag_misuse", start + " on a cube core: it joins the vector cores of a block; mode 2 goes from a cube core to its vector cores",
@@ -267,8 +268,8 @@ std::string progress_of_flag(const Launch &launch, const Core &core) {
                std::to_string(std::get<0>(key)) + ", the newest by " + groups.name(round.core) + " in " + describe(round.newest) +
                "); needed: CrossCoreSetFlag by every one of them before its CrossCoreWaitFlag";
     }
-    return "nobody has set id " + std::to_string(id) + " for " + groups.name(core.index) + " this often; needed: CrossCoreSetFlag by the cores it waits for, in " +
-           "the mode that reaches it";
+    return "nobody has set id " + std::to_string(id) + " for " + groups.name(core.index) +
+           " this often; needed: CrossCoreSetFlag by the cores it waits for, in " + "the mode that reaches it";
 }
 
 namespace {

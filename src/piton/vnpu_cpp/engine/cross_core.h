@@ -1,11 +1,11 @@
 /*
  * Flags between cores: the state of a launch that all its cores share.
  *
- * Problem: a flag of mode 0 is for all cores of a kind, of mode 1 for the vector cores of a block, of mode 2 between a cube core and the vector cores of its block.
- * Approach: as in hardware every core has a counter per id. A set goes to a gathering, which counts its n-th set of every core that belongs to it; when all have
- * come, the counter of every receiver goes up, and what the sets vouch for goes into its inbox. The n-th wait of a core takes the n-th delivery. A soft flag
- * lies in global memory: one core writes it, another waits until it holds a value (IBSet, SyncAll with a workspace, WaitPreBlock).
- * Limits: sets of one core take effect in program order; the chip promises none between two ids, so an order between those is not known either.
+ * Problem: a flag of mode 0 is for all cores of a kind, of mode 1 for the vector cores of a block, of mode 2 between a cube core and the vector cores of its
+ * block. Approach: as in hardware every core has a counter per id. A set goes to a gathering, which counts its n-th set of every core that belongs to it; when
+ * all have come, the counter of every receiver goes up, and what the sets vouch for goes into its inbox. The n-th wait of a core takes the n-th delivery. A
+ * soft flag lies in global memory: one core writes it, another waits until it holds a value (IBSet, SyncAll with a workspace, WaitPreBlock). Limits: sets of
+ * one core take effect in program order; the chip promises none between two ids, so an order between those is not known either.
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
-#include "diagnostics.h"
 #include "cross_parties.h"
+#include "diagnostics.h"
 #include "hazard.h"
 
 namespace vnpu {
@@ -32,8 +32,8 @@ using Vouch = std::vector<Prefix>;
 struct CrossRound {
     uint32_t arrived = 0;
     uint32_t senders = 0;
-    Vouch vouch;   // of all that have come
-    Place newest;  // of the newest set
+    Vouch vouch;        // of all that have come
+    Place newest;       // of the newest set
     uint32_t core = 0;  // that made it
 };
 

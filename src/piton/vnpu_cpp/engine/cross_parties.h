@@ -54,8 +54,6 @@ inline uint32_t expected_at(const Groups &groups, uint32_t point) {
     return point == VNPU_CORE_AIC ? groups.cores() - groups.vector_cores() : groups.vector_cores();
 }
 
-inline bool takes_part(const Groups &groups, uint32_t core, uint32_t point) {
-    return point == kSyncOfAll || groups.is_cube(core) == (point == VNPU_CORE_AIC);
-}
+inline bool takes_part(const Groups &groups, uint32_t core, uint32_t point) { return point == kSyncOfAll || groups.is_cube(core) == (point == VNPU_CORE_AIC); }
 
 }  // namespace vnpu

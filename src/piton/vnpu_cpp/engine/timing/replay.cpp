@@ -318,7 +318,7 @@ private:
     CrossReleases crosses_;
     Groups groups_;
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<Gathering>> cross_gatherings_;  // [mode, group, event][n]
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> cross_turns_;  // sets so far by core, mode and event
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> cross_turns_;                     // sets so far by core, mode and event
     std::vector<std::unique_ptr<CoreRun>> cores_;
     std::vector<std::unique_ptr<SliceRecorder>> recorders_;  // of recorded blocks
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

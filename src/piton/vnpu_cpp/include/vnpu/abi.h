@@ -159,7 +159,7 @@ enum vnpu_opcode {
     /* synchronisation: p[0] = source pipe, p[1] = destination pipe, p[2] = event id */
     VNPU_OP_SET_FLAG = 256,
     VNPU_OP_WAIT_FLAG = 257,
-    VNPU_OP_BARRIER = 258, /* p[0] = pipe (VNPU_PIPE_ALL for all) */
+    VNPU_OP_BARRIER = 258,    /* p[0] = pipe (VNPU_PIPE_ALL for all) */
     VNPU_OP_SYNC_ALL = 259,   /* p[0] = 0 the cores of this core's kind, 1 all */
     VNPU_OP_CROSS_SET = 260,  /* p[0] = mode, p[1] = pipe, p[2] = id */
     VNPU_OP_CROSS_WAIT = 261, /* p[2] = id */
