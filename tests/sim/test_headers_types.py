@@ -94,7 +94,7 @@ REFUSALS = {
     "SetAtomicAdd<uint16_t>();": "SetAtomicAdd does not support uint16_t on the Ascend 910B",
     "DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_ATOMIC>(f);": "DcciDst::CACHELINE_ATOMIC is not supported",
     "PipeBarrier<PIPE_S>();": "PipeBarrier<PIPE_S> is not allowed",
-    "TPipe p; TQue<TPosition::LCM, 1> q; p.InitBuffer(q, 1, 32);": "scratch memory is a TBuf",
+    "TPipe p; TQue<TPosition::GM, 1> q; p.InitBuffer(q, 1, 32);": "scratch memory is a TBuf",
     "CrossCoreSetFlag<4, PIPE_V>(0);": "CrossCoreSetFlag has the modes 0 (all cores of a kind), 1",
 }
 
