@@ -105,8 +105,8 @@ KERNELS = {
     "product": Kernel(product, as_half=True),
     "combine": Kernel(lambda x: 2 * x[:TILE]),
     "counter": Kernel(lambda x: np.abs(x[:TILE]) + 1, findings=AUTO),
-    "relay": Kernel(lambda _: np.tile(numbered(4), 3), 2, elements=3 * N, findings=AUTO),
-    "meet": Kernel(lambda _: np.concatenate([numbered(4), np.roll(numbered(4), 2 * TILE)]), 2, elements=2 * N, findings=AUTO),
+    "relay": Kernel(lambda _: np.tile(numbered(4), 3), 2, elements=3 * N),
+    "meet": Kernel(lambda _: np.concatenate([numbered(4), np.roll(numbered(4), 2 * TILE)]), 2, elements=2 * N),
 }
 
 
