@@ -1,6 +1,6 @@
 """How many public kernels for the Ascend 910B compile and link against our headers.
 
-usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--write docs/coverage.md]
+usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept] [--write PAGE [--note TEXT]]
 
 CHECKOUT is a working copy of ops-math, ops-nn or cann-bench; nothing of them is kept here. Results are kept as JSON in FOLDER and taken up again: what did not
 change is not tried twice. Prints how many kernels are linked and what is missing, by number of kernels.
@@ -9,6 +9,7 @@ change is not tried twice. Prints how many kernels are linked and what is missin
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
 
 from builder import Builder  # noqa: E402 - the path is set above so that the command works in a plain checkout
 from measure import Effort, Measurer, Result  # noqa: E402 - as above
-from report import Report, markdown, summary  # noqa: E402 - as above
+from report import Report, listed, markdown, summary  # noqa: E402 - as above
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: E402 - as above
 from selection import Kernel, Selection, select  # noqa: E402 - as above
 from store import Store  # noqa: E402 - as above
@@ -38,10 +39,12 @@ def main() -> int:
     effort = Effort(rows=options.rows, combinations=options.combinations)
     store = Store(options.work.resolve() / "results.json")
     chosen = _chosen(selections, options.only, options.sample)
-    results = _measured(chosen, options.work.resolve(), effort, store)
+    results = store.kept(chosen) if options.kept else _measured(chosen, options.work.resolve(), effort, store)
     print(summary(results))
     if options.write:
-        options.write.write_text(markdown(Report(selections, results, effort)), "utf-8")
+        report = Report(selections, results, effort, options.note)
+        options.write.write_text(markdown(report), "utf-8")
+        options.write.with_suffix(".json").write_text(listed(report), "utf-8")
     return 0
 
 
@@ -53,12 +56,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, default=1, help="every Nth kernel only")
     parser.add_argument("--rows", type=int, default=Effort().rows, help="rows of element types per kernel")
     parser.add_argument("--combinations", type=int, default=Effort().combinations, help="template combinations per row")
-    parser.add_argument("--write", type=Path, help="the page to write")
+    parser.add_argument("--kept", action="store_true", help="build nothing: print and write what a run with the same FOLDER, ended or not, has found so far")
+    parser.add_argument("--write", type=Path, help="the page to write; the results as JSON come beside it")
+    parser.add_argument("--note", default="", help="a sentence on this run, for the page")
     return parser
 
 
 def _chosen(selections: list[Selection], only: str, step: int) -> list[Kernel]:
-    return [kernel for selection in selections for kernel in selection.kernels if only in kernel.path][::step]
+    """In an order that is no order of theirs, so that what a run that was ended early has tried is spread over all."""
+    kernels = [kernel for selection in selections for kernel in selection.kernels if only in kernel.path]
+    return sorted(kernels, key=lambda kernel: hashlib.sha256(f"{kernel.root.name}/{kernel.path}".encode()).hexdigest())[::step]
 
 
 def _measured(kernels: list[Kernel], work: Path, effort: Effort, store: Store) -> list[Result]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from selection import Kernel
 
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT
-from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, unexpected
+from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, architecture_macros, unexpected
 
 TIMEOUT_S = 400
 _COMMON = ("common/inc/op_kernel", "common/inc", "common", "")
@@ -65,7 +65,7 @@ class Builder:
         folder.mkdir(parents=True, exist_ok=True)
         unit, made = folder / f"{name}.cpp", folder / f"{name}.o"
         unit.write_text(source, "utf-8")
-        flags = ("-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", "-DPITON_DEVICE_PASS", f'-DPITON_TU="{name}"', f"-D__NPU_ARCH__={self._arch}", "-w")
+        flags = ("-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", "-DPITON_DEVICE_PASS", f'-DPITON_TU="{name}"', *architecture_macros(self._arch), "-w")
         compiled = self._run([*flags, *PLAIN_OUTPUT, "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
         if compiled.is_timed_out or not made.exists():
             return compiled

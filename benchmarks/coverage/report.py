@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from measure import Effort, Result
 from selection import Selection
 
 SHOWN_NAMES = 40
+_COLUMNS = "tried | linked | % of tried | in some rows only | rows tried | rows linked"
 _HEAD = """# Coverage of public kernels
 
 How many kernel files of public operator repositories compile for the Ascend 910B against our headers, instantiated and linked. Made by
@@ -34,6 +36,8 @@ class Report:
     selections: Sequence[Selection]
     results: Sequence[Result]
     effort: Effort
+    note: str = ""
+    """What else a reader has to know of this run."""
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -50,6 +54,12 @@ def missing(results: Sequence[Result]) -> list[tuple[str, int]]:
     return Counter(name for item in results for name in item.names).most_common()
 
 
+def listed(report: Report) -> str:
+    """Every result as JSON, one per line."""
+    rows = ({"repository": item.repository, "path": item.path, "linked": item.is_linked, "what": item.kind, "missing": item.names} for item in report.results)
+    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+
+
 def markdown(report: Report) -> str:
     """The whole page."""
     parts = [_HEAD, _state(report), _totals(report), _groups(report), _left_out(report), _kinds(report), _names(report), _failures(report)]
@@ -59,9 +69,11 @@ def markdown(report: Report) -> str:
 def _state(report: Report) -> str:
     commits = ", ".join(f"{item.root.name} `{_commit(item.root)}`" for item in report.selections)
     effort, day = report.effort, datetime.now(tz=timezone.utc).date().isoformat()
+    tried, files = len(report.results), sum(len(item.kernels) for item in report.selections)
+    sample = "" if tried == files else f" Of the {files} kernel files {tried} were tried."
     return (
         f"State: {day}; {commits}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
-        "combinations per row, spread over all.\n"
+        f"combinations per row, spread over all.{sample} {report.note}\n"
     )
 
 
@@ -71,16 +83,21 @@ def _commit(root: Path) -> str:
 
 
 def _totals(report: Report) -> str:
-    rows = [_row(item.root.name, [result for result in report.results if result.repository == item.root.name]) for item in report.selections]
-    return _table("repository | kernel files | linked | % | in some rows only | rows tried | rows linked", [*rows, _row("all", report.results)])
+    rows = []
+    for item in report.selections:
+        results = [result for result in report.results if result.repository == item.root.name]
+        rows.append(_row(f"{item.root.name} | {len(item.kernels)}", results))
+    files = sum(len(item.kernels) for item in report.selections)
+    return _table(f"repository | kernel files | {_COLUMNS}", [*rows, _row(f"all | {files}", report.results)])
 
 
 def _groups(report: Report) -> str:
     groups: dict[str, list[Result]] = defaultdict(list)
     for item in report.results:
         groups[f"{item.repository} {item.group}"].append(item)
-    rows = [_row(name, items) for name, items in sorted(groups.items())]
-    return "## By group of operators\n\n" + _table("group | kernel files | linked | % | in some rows only | rows tried | rows linked", rows)
+    files = Counter(f"{item.root.name} {kernel.group}" for item in report.selections for kernel in item.kernels)
+    rows = [_row(f"{name} | {files[name]}", items) for name, items in sorted(groups.items())]
+    return "## By group of operators\n\n" + _table(f"group | kernel files | {_COLUMNS}", rows)
 
 
 def _row(name: str, results: Sequence[Result]) -> str:

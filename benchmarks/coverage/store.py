@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from measure import Measurer, Result
@@ -23,6 +24,11 @@ class Store:
         """The kept result if nothing has changed since."""
         found = self._kept.get((kernel.root.name, kernel.path))
         return found if found is not None and found.key == measurer.key(kernel) else None
+
+    def kept(self, kernels: Sequence[Kernel]) -> list[Result]:
+        """What there is of these kernels, whatever it was made with."""
+        names = [(kernel.root.name, kernel.path) for kernel in kernels]
+        return [self._kept[name] for name in names if name in self._kept]
 
     def keep(self, result: Result) -> Result:
         """Write it with all others."""

@@ -263,9 +263,11 @@ class Rig:
         """Unmap the device memory."""
         self._library.rig_close(self._rig)
 
-    def configure(self, *, auto_sync: bool = True, timing_only: bool = False, budget: int = 10**10, max_diagnostics: int = 32) -> None:
+    def configure(
+        self, *, auto_sync: bool = True, timing_only: bool = False, pessimistic: bool = False, budget: int = 10**10, max_diagnostics: int = 32
+    ) -> None:
         """EngineOptions."""
-        self._library.rig_configure(self._rig, int(auto_sync), int(timing_only), ctypes.c_uint64(budget), max_diagnostics)
+        self._library.rig_configure(self._rig, int(auto_sync), timing_only | pessimistic << 1, ctypes.c_uint64(budget), max_diagnostics)
 
     def reset(self) -> None:
         """Free all device memory."""

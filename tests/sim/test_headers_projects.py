@@ -32,8 +32,9 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record
     return found
 
 
-def test_a_queue_of_scratch_memory_sets_and_waits_in_pairs(scenarios: dict[str, list[Record]]) -> None:
-    flags = [record["op"] for record in scenarios["scratch_queue"] if record["op"] in (SET_FLAG, WAIT_FLAG)]
+@pytest.mark.parametrize("name", ["scratch_queue", "handle"])
+def test_a_queue_sets_and_waits_in_pairs(scenarios: dict[str, list[Record]], name: str) -> None:
+    flags = [record["op"] for record in scenarios[name] if record["op"] in (SET_FLAG, WAIT_FLAG)]
     assert flags.count(SET_FLAG) == flags.count(WAIT_FLAG) == 2
 
 

@@ -55,6 +55,21 @@ extern "C" __global__ __aicore__ void %(name)s(GM_ADDR x, GM_ADDR y, GM_ADDR wor
 """
 
 
+TABLE = """
+#include "ascendc/host_api/tiling/template_argument.h"
+ASCENDC_TPL_ARGS_DECL(AnotherName, ASCENDC_TPL_UINT_DECL(mode, ASCENDC_TPL_8_BW, ASCENDC_TPL_UI_LIST, 3, 5));
+ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_UINT_SEL(mode, ASCENDC_TPL_UI_LIST, 3, 5)));
+"""
+TEMPLATE = """
+#include "kernel_operator.h"
+#include "tiling_key.h"
+template <uint32_t mode>
+__global__ __aicore__ void templated(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+    static_assert(mode == 3 || mode == 5, "only what the table has");
+}
+"""
+
+
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
@@ -124,6 +139,9 @@ def test_a_checkout_is_measured_and_taken_up_again(tmp_path: Path) -> None:
     operator(checkout, "scaled")
     operator(checkout, "other", body="AscendC::NotThere(in);")
     operator(checkout, "unlinked", body="extern void Nowhere(int); Nowhere(1);")
+    operator(checkout, "templated")
+    write(checkout / "math/templated/op_kernel/templated.cpp", TEMPLATE)
+    write(checkout / "math/templated/op_kernel/tiling_key.h", TABLE)
     page = tmp_path / "page.md"
     command = [sys.executable, str(BENCHMARK), "--work", str(work), str(checkout), "--write", str(page)]
     first = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -132,9 +150,11 @@ def test_a_checkout_is_measured_and_taken_up_again(tmp_path: Path) -> None:
     assert [row["types"] for row in results["scaled"]["rows"]] == [["DT_FLOAT", "DT_FLOAT"], ["DT_FLOAT16", "DT_FLOAT16"]]
     assert {name: (item["kind"], item["rows"][0]["is_linked"]) for name, item in results.items()} == {
         "scaled": ("", True),
+        "templated": ("", True),
         "other": ("missing name", False),
         "unlinked": ("undefined symbol", False),
     }
+    assert results["templated"]["combinations_tried"] == 2  # the table counts whatever name it has
     assert "`NotThere` | 1" in page.read_text("utf-8")
     kept = (work / "results.json").stat().st_mtime_ns
     assert subprocess.run(command, capture_output=True, text=True, check=False).returncode == 0

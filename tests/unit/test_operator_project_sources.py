@@ -9,6 +9,7 @@ from piton.core.dtype import DType
 from piton.core.operator import AttrSpec, Operator, TensorSpec
 from piton.core.submission import OperatorSources
 from piton.targets.vnpu.project import Project, Sources, depends_on_row, find_kernel, signature
+from piton.targets.vnpu.steps import architecture_macros
 
 
 @pytest.mark.parametrize(
@@ -100,3 +101,8 @@ def test_the_signature_keeps_the_order_of_the_suite() -> None:
         outputs=outputs, attributes=(AttrSpec(name="eps", type="float"),),
     )  # fmt: skip
     assert signature(operator) == ("op(Tensor x, float? eps, Tensor? w) -> (Tensor, Tensor)", ["x", "eps", "w"])
+
+
+def test_kernels_see_the_chip_by_its_newer_and_by_its_older_number() -> None:
+    assert architecture_macros(2201) == ("-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220")
+    assert architecture_macros(9999) == ("-D__NPU_ARCH__=9999",)

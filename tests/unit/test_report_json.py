@@ -87,6 +87,7 @@ PASSING = CaseResult(
             wait_cycles={"v": {"flag_mte2": 1, "launch": 26}},
             lost_cycles={"v": {"bank_conflict": 3}},
             hbm_bytes=16,
+            l2_bytes=8,
         ),
     ),
     copies=CopyLog(host_to_device_bytes=4),
@@ -256,10 +257,10 @@ def test_a_report_of_one_trial_keeps_the_digest_it_had_before_there_were_two() -
 
 def test_a_report_without_reasons_of_waits_keeps_the_digest_it_had_before_there_were_any() -> None:
     case = REPORT.operators[0].cases[0]
-    plain = case.launches[0].model_copy(update={"cores": 0, "wait_cycles": {}, "lost_cycles": {}, "hbm_bytes": None})
+    plain = case.launches[0].model_copy(update={"cores": 0, "wait_cycles": {}, "lost_cycles": {}, "hbm_bytes": None, "l2_bytes": None})
     older = REPORT.operators[0].model_copy(update={"cases": (case.model_copy(update={"launches": (plain,)}),)})
     (record,) = REPORT.model_copy(update={"operators": (older,)}).canonical_result()["operators"][0]["cases"][0]["launches"]
-    assert set(LaunchRecord.model_fields) - set(record) == {"cores", "wait_cycles", "lost_cycles", "hbm_bytes"}
+    assert set(LaunchRecord.model_fields) - set(record) == {"cores", "wait_cycles", "lost_cycles", "hbm_bytes", "l2_bytes"}
     assert set(REPORT.canonical_result()["operators"][0]["cases"][0]["launches"][0]) == set(LaunchRecord.model_fields)
 
 

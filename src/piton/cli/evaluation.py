@@ -18,6 +18,7 @@ from rich.console import Console
 from piton.cli.live import LiveView
 from piton.cli.printing import open_console
 from piton.core.errors import UsageError
+from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
 from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
@@ -68,6 +69,7 @@ class EvaluationOptions:
     seed: int
     trials: int
     profile: str
+    accuracy: str
     auto_sync: bool | None
     engine: str
     host_deadline_s: float
@@ -219,6 +221,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         seed=options.seed,
         trials=options.trials,
         precision_profile=_profile(options.profile),
+        accuracy=_accuracy(options.accuracy),
         auto_sync=options.auto_sync,
         engine=engine_place(options.engine),
         hidden=options.hidden,
@@ -255,6 +258,14 @@ def hidden_request(key_file: str, count: int, *, lists_failures: bool, reveals: 
             raise UsageError("--list-failures and --reveal are about hidden cases", action="add --hidden-key-file")
         return None
     return HiddenRequest(key_file=key_file, count=count, detail="all" if reveals else "verdicts" if lists_failures else "counts")
+
+
+def _accuracy(name: str) -> Accuracy:
+    for known in get_args(Accuracy):
+        if name == known:
+            accuracy: Accuracy = known
+            return accuracy
+    raise UsageError(f"there is no accuracy mode {name!r}", expected=" or ".join(get_args(Accuracy)), action="check --accuracy")
 
 
 def _profile(name: str) -> PrecisionProfile:

@@ -11,6 +11,7 @@ import typer
 
 import piton
 from piton.cli.baseline_app import baseline_app
+from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
@@ -34,6 +35,7 @@ app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
+app.add_typer(calibrate_app)
 
 
 @app.command("eval")
@@ -58,6 +60,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
+    accuracy: Annotated[str, typer.Option(help="Exp, Ln, Div, Rsqrt, Reciprocal: exact, or pessimistic (off by one unit in the last place).")] = "exact",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     engine: EngineOption = "in-process",
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
@@ -98,6 +101,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         seed=seed,
         trials=trials,
         profile=profile,
+        accuracy=accuracy,
         auto_sync=auto_sync,
         engine=engine,
         host_deadline_s=host_deadline,
@@ -121,6 +125,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     folder: Annotated[str, typer.Option(help="Folder that belongs to the program; by default the one it lies in.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
     auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
+    timing_only: Annotated[bool, typer.Option("--timing-only", help="Time launches without computing data: no results to check.")] = False,
     engine: EngineOption = "in-process",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
@@ -139,6 +144,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         arguments=tuple(arguments or ()),
         target=target,
         is_auto_sync=auto_sync,
+        is_timing_only=timing_only,
         engine=engine_place(engine),
         out=out,
         deadline_s=timeout,

@@ -18,6 +18,10 @@ PIPES = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
 """Execution pipes of an AI core, by the names reports use."""
 
 
+Accuracy = Literal["exact", "pessimistic"]
+"""Of the instructions whose accuracy on the chip is not published: as exact as floats allow, or off by one unit in the last place."""
+
+
 @dataclass(frozen=True)
 class TensorArgument:
     """One dense, C-contiguous tensor handed to the operator; `data` is None when only its size matters (timing runs)."""
@@ -49,6 +53,8 @@ class CaseCall:
     """Skip data and checks and keep the trace; for trusted kernels whose control flow does not depend on data."""
     copy_allowance_bytes: int = 4096
     """Bytes that may cross between host and device inside the call, for metadata (D2)."""
+    accuracy: Accuracy = "exact"
+    """How good the vector unit's Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md); a target that computes nothing ignores it."""
     timeline: TimelineRequest | None = None
     """Record timelines of the launches; nothing else of the call depends on it."""
 
@@ -119,6 +125,8 @@ class LaunchRecord(Frozen):
     """The part of the busy cycles that the pipe's instructions do not need by themselves, by reason, summed over cores."""
     hbm_bytes: int | None = None
     """Traffic of HBM: what L2 did not serve, with whole bursts and what was written back."""
+    l2_bytes: int | None = None
+    """What L2 served: loads that found their bytes there, in whole bursts, and stores that stayed in it."""
     cube: CorePipes | None = None
     """Of a launch of cube and vector cores together: the part of the cube cores in the figures of the pipes; else null."""
 

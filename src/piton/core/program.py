@@ -8,6 +8,7 @@ from pydantic import Field
 
 from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
+from piton.core.hardware import ChipFigures
 from piton.core.operator import Frozen
 from piton.core.verdict import Outcome
 
@@ -37,6 +38,8 @@ class ProgramCall:
     output_bytes: int = 1 << 20
     """What is kept of each of its output streams."""
     is_auto_sync: bool = True
+    is_timing_only: bool = False
+    """Time launches without computing data: what the program reads back are zeros."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class ProgramReport(Frozen):
     """What it ran on."""
     is_auto_sync: bool
     """True when the compiler's auto-sync was on."""
+    is_timing_only: bool = False
+    """True when launches were timed without computing data: nothing that the program read back or wrote means anything."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
     outcome: Outcome
@@ -99,6 +104,8 @@ class ProgramReport(Frozen):
     """Simulated microseconds of all launches and device copies together."""
     copies: CopyLog = CopyLog()
     """Copies that the host asked for."""
+    chip: ChipFigures | None = None
+    """Clock, cores and peaks that shares of the roof are of; null in a report from before they were kept."""
     findings: tuple[Finding, ...] = ()
     """What a person should look at."""
     files: tuple[str, ...] = ()

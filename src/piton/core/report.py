@@ -9,7 +9,7 @@ from pydantic import Field
 from piton.core.canonical import digest
 from piton.core.case import Case, SizeClass
 from piton.core.dtype import DType
-from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.execution import Accuracy, CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
 from piton.core.interval import Interval
@@ -228,6 +228,8 @@ class Report(Frozen):
     """Which triple of times the scores are made of."""
     precision_profile: Literal["strict", "cann-bench"]
     """Which form of the precision standard outputs were compared by."""
+    accuracy: Accuracy = "exact"
+    """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal were (docs/accuracy.md); "exact" in files from before it was kept."""
     integrity: Integrity | None = None
     """Version of the integrity policy in force; None in files from before it was kept."""
     method: Method | None = None
@@ -300,7 +302,7 @@ def _drop_from_case(case: dict[str, Any]) -> None:
     case.pop("wall_s")
     _drop_absent(case, second_checks=(), is_sealed=False)
     for launch in case["launches"]:
-        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None)
+        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None, l2_bytes=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
         _drop_absent(anchor, work=None, version="", interval=None)
         if "work" in anchor:

@@ -62,6 +62,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         chip=target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
+        accuracy=request.accuracy,
         integrity=integrity_policy(request.bounds),
         method=submission.method,
         reporting=submission.reporting,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
-from piton.core.execution import Build, CaseCall, Execution
+from piton.core.execution import Accuracy, Build, CaseCall, Execution
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
 from piton.core.measurement import Measurement
@@ -191,6 +191,7 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
         budget_cycles=shared.anchors.budget_cycles(anchors),
         deadline_s=shared.request.bounds.host_deadline_s,
         copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,
+        accuracy=shared.request.accuracy,
     )
 
 
@@ -210,7 +211,16 @@ def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evalu
     native = cache(lambda: shared.goldens.native(task.operator, task.case, trial.number))  # one run serves all outputs
     threads = max(1, (os.cpu_count() or 1) // request.jobs)
     expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
-    return check_outputs(execution.outputs, expected)
+    checks, outcomes = check_outputs(execution.outputs, expected)
+    return checks, [in_accuracy_mode(found, request.accuracy) for found in outcomes]
+
+
+def in_accuracy_mode(found: Outcome, accuracy: Accuracy) -> Outcome:
+    """The verdict on an output, saying so when the simulated instructions were made worse than they might be."""
+    if accuracy == "exact" or found.verdict is Verdict.PASSED:
+        return found
+    where = "in the pessimistic accuracy mode, where Exp, Ln, Div, Rsqrt and Reciprocal are off by one unit in the last place"
+    return found.model_copy(update={"message": f"{found.message} ({where})"})
 
 
 def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measurement | None:

@@ -124,7 +124,7 @@ class FailureKeeper:
     def _origin(self) -> dict[str, object]:
         request = self._request
         chosen = {"suite": request.suite, "target": request.target, "seed": request.seed, "trials": request.trials, "auto_sync": request.auto_sync}
-        return {"submission_digest": self._submission.digest(), **chosen, "precision_profile": request.precision_profile}
+        return {"submission_digest": self._submission.digest(), **chosen, "precision_profile": request.precision_profile, "accuracy": request.accuracy}
 
     def _write_tensors(self, staging: Path, tensors: list[_Tensor]) -> list[dict[str, object]]:
         wanted = sum(tensor.data.nbytes for tensor in tensors if tensor.data is not None)

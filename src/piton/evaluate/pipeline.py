@@ -106,11 +106,17 @@ def open_target(request: EvaluationRequest, events: Events) -> Target:
 
 
 def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> Target:
-    """The target `name`; `progress` hears of what takes long. Raises UsageError for one that Piton does not have."""
+    """The target `name`, or the virtual NPU of the hardware file (.yaml) of that path; `progress` hears of what takes long.
+
+    Raises UsageError for one that Piton does not have.
+    """
     if name == NULL:
         return NullTarget()
-    from piton.targets.registry import hardware_name, resolve_target
+    from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
+    if name.endswith((".yaml", ".yml")):
+        own = load_hardware(name)
+        return resolve_simulated(own, flat_table(own), cache_dir, progress)
     hardware = load_hardware(hardware_name(name))
     return resolve_target(name, hardware, flat_table(hardware), cache_dir, progress)
 

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from piton.core.canonical import digest
+from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
 from piton.core.operator import Frozen
 from piton.core.protocols import EnginePlace
@@ -91,6 +92,8 @@ class EvaluationRequest(Frozen):
     trials: int = Field(default=1, ge=1, le=2)
     """Trials that a case has to pass; the second has a fresh seed and shifted inputs (precision standard, rule 8)."""
     precision_profile: PrecisionProfile = "strict"
+    accuracy: Accuracy = "exact"
+    """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
     auto_sync: bool | None = None
     """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
     engine: EnginePlace = "in-process"
@@ -107,4 +110,5 @@ class EvaluationRequest(Frozen):
         budget = [bounds.budget_ratio, bounds.budget_floor_cycles, bounds.budget_ceiling_cycles, bounds.copy_allowance_bytes]
         hidden = [self.hidden.detail] if self.hidden else []  # key and count are part of the suite's digest
         apart = [self.engine] if self.engine != "in-process" else []
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart])
+        accuracy = [self.accuracy] if self.accuracy != "exact" else []  # a run in the usual mode is what it was before there was another
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy])

@@ -16,6 +16,7 @@ from piton.catalog.program import Program, Stamp, bring, make_work_dir, read_pro
 from piton.core.errors import UsageError
 from piton.core.execution import Build
 from piton.core.finding import Finding, FindingKind
+from piton.core.hardware import ChipFigures
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
 from piton.core.protocols import EnginePlace, ProgramDevice, ProgramTarget, Runner, Target
 from piton.core.verdict import PASSED
@@ -44,6 +45,8 @@ class ProgramRequest:
     arguments: tuple[str, ...] = ()
     target: str = "ascend910b2-sim"
     is_auto_sync: bool = True
+    is_timing_only: bool = False
+    """Time launches without computing data."""
     engine: EnginePlace = "in-process"
     """Where device code runs: beside the engine, or in a process of its own."""
     out: str = ""
@@ -63,7 +66,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     try:
         with tempfile.TemporaryDirectory(prefix="piton-run-") as scratch:
             os.chmod(scratch, 0o711)  # the program's user has to reach its working directory
-            return _ProgramRun(request, device, runner, events, Path(scratch)).run()
+            return _ProgramRun(request, device, runner, events, Path(scratch), target.hardware.figures("silicon")).run()
     finally:
         runner.close()
 
@@ -90,6 +93,7 @@ class _ProgramRun:
     runner: Runner
     events: Events
     scratch: Path
+    chip: ChipFigures
 
     def run(self) -> ProgramReport:
         """Read, prepare, build, run, bring."""
@@ -121,7 +125,13 @@ class _ProgramRun:
         request, work = self.request, self.scratch / "work"
         work.mkdir()
         before = make_work_dir(Path(request.folder) if request.folder else Path(request.program).parent, work)
-        call = ProgramCall(request.arguments, str(work), deadline_s=request.deadline_s, is_auto_sync=request.is_auto_sync)
+        call = ProgramCall(
+            request.arguments,
+            str(work),
+            deadline_s=request.deadline_s,
+            is_auto_sync=request.is_auto_sync,
+            is_timing_only=request.is_timing_only,
+        )
         started = time.monotonic()
         execution = self.device.run(program.submission, build, call, self.runner)
         wall_s = time.monotonic() - started
@@ -145,6 +155,7 @@ class _ProgramRun:
             arguments=self.request.arguments,
             target=self.request.target,
             is_auto_sync=self.request.is_auto_sync,
+            is_timing_only=self.request.is_timing_only,
             isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,
@@ -157,6 +168,7 @@ class _ProgramRun:
             launch_count=found.launch_count,
             total_us=found.total_us,
             copies=found.copies,
+            chip=self.chip,
             findings=(*found.findings, *notes),
             files=tuple(files),
             out=self.request.out,

@@ -39,6 +39,7 @@ def _options(request: EvaluationRequest) -> list[str]:
     suite = request.suite if request.suite in suite_names() else os.path.abspath(os.path.expanduser(request.suite))
     options = ["--suite", suite, "--target", request.target, "--seed", str(request.seed), "--trials", str(request.trials)]
     options += ["--profile", request.precision_profile, *_suite_options(request)]
+    options += ["--accuracy", request.accuracy] if request.accuracy != "exact" else []
     if request.auto_sync is not None:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     options += ["--engine", request.engine] if request.engine != "in-process" else []

@@ -150,7 +150,7 @@ def _busier(launch: LaunchRecord, pipe: str) -> LaunchRecord:
         return launch
     kinds = [launch.pipes_of(is_cube=is_cube) for is_cube in (True, False)]
     busiest_kind = max(kinds, key=lambda kind: kind.busy_cycles.get(pipe, 0) / kind.cores)
-    return launch.model_copy(update=dict(busiest_kind))
+    return launch.model_copy(update={**dict(busiest_kind), "cube": None})
 
 
 def _share(pipe: str, kernels: Sequence[LaunchRecord], cycles: int) -> PipeShare:

@@ -24,6 +24,7 @@ _WORLD = (
     "hardware_digest",
     "score_profile",
     "precision_profile",
+    "accuracy",
     "seed",
     "trials",
     "auto_sync",

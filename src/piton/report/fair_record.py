@@ -77,7 +77,9 @@ def dataset_text(report: Report, said: Reporting) -> str:
 
 def integrity_row(report: Report) -> FairRow:
     """Version of the policy, tolerances and isolation; missing without the version."""
-    rules = [f"precision profile {report.precision_profile}", _counted(report.trials, "trial"), *_tolerances(report)]
+    profile = f"precision profile {report.precision_profile}"
+    accuracy = [] if report.accuracy == "exact" else [f"{report.accuracy} accuracy mode"]
+    rules = [profile, *accuracy, _counted(report.trials, "trial"), *_tolerances(report)]
     rules.append(f"isolation {', '.join(report.environment.isolation) or 'none'}")
     if report.integrity is None:
         value = "; ".join(["the version of the policy: the report was made before it was kept", *rules])

@@ -76,9 +76,10 @@ def _head(report: Report) -> Iterator[str]:
     mark = "✅" if cases and passed == len(cases) else "❌"
     yield f"{mark} **{passed} of {len(cases)} cases passed, score {rows.total_text(report)} of {report.most_points}**{rank}"
     yield ""
+    accuracy = "" if report.accuracy == "exact" else f", {report.accuracy} accuracy mode"
     yield (
         f"Suite {safe(report.suite)} {safe(report.suite_version)}, score profile {report.score_profile.value}, "
-        f"precision profile {safe(report.precision_profile)}, seed {report.seed}{rows.trials_text(report)}."
+        f"precision profile {safe(report.precision_profile)}{accuracy}, seed {report.seed}{rows.trials_text(report)}."
     )
     yield ""
     for text in (trust_text(report), baselines_text(report), rows.missing_text(report)):

@@ -14,9 +14,11 @@ from rich.text import Text
 
 from piton.core.execution import PIPES, LaunchRecord
 from piton.core.finding import Finding
+from piton.core.hardware import ChipFigures
 from piton.core.program import PROGRAM_SCHEMA_VERSION, ProgramReport
 from piton.core.verdict import Outcome, Verdict
 from piton.core.visible import visible
+from piton.report.bottleneck import bottleneck_of, percent
 from piton.report.schema import document
 
 _ROWS = 40
@@ -29,7 +31,7 @@ def render_program(report: ProgramReport) -> RenderableType:
     """Everything but the program's own output."""
     parts: list[RenderableType] = []
     if report.launches:
-        parts.append(_table(report.launches))
+        parts.append(_table(report.launches, report.chip))
     hidden = report.launch_count - len(report.launches)
     if hidden > 0:
         parts.append(Text(f"{hidden} more launches, and those that were stopped, are not listed; their time is part of the sum", style="dim"))
@@ -49,20 +51,22 @@ def program_schema_text() -> str:
     return document(ProgramReport, "run", PROGRAM_SCHEMA_VERSION, "Piton run")
 
 
-def _table(launches: Sequence[LaunchRecord]) -> Table:
+def _table(launches: Sequence[LaunchRecord], chip: ChipFigures | None) -> Table:
     pipes = [pipe for pipe in PIPES if any(item.busy_cycles.get(pipe) or item.stall_cycles.get(pipe) for item in launches)]
-    caption = "simulated; pipes: busy/waiting us, mean of the blocks; GM: KiB read/written"
+    caption = (
+        "simulated; pipes: busy/waiting us, mean of the blocks; GM: read/written, L2: served, HBM: moved; limit: what was busy longest; roof: share of the peak"
+    )
     table = Table(title="launches", caption=caption, title_justify="left", title_style="bold", caption_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("#", justify="right")
     table.add_column("kernel", overflow="fold", min_width=12)
-    for name in ("blocks", "us", *(pipe.upper() for pipe in pipes), "GM KiB"):
+    for name in ("blocks", "us", *(pipe.upper() for pipe in pipes), "GM KiB", "L2 KiB", "HBM KiB", "limit", "roof"):
         table.add_column(escape(name), justify="right", no_wrap=True)
     rows = [(next(group), 1 + sum(1 for _ in group)) for _, group in groupby(launches)]
     number = 1
     for launch, count in rows[:_ROWS]:
         span = str(number) if count == 1 else f"{number}-{number + count - 1}"
         for name, part in _parts(launch):
-            table.add_row(span, Text(visible(name)), *_figures(part, pipes))
+            table.add_row(span, Text(visible(name)), *_figures(part, pipes, chip))
         number += count
     if len(rows) > _ROWS:
         table.add_row("...", f"{len(launches) - number + 1} more")
@@ -77,16 +81,34 @@ def _parts(launch: LaunchRecord) -> Iterator[tuple[str, LaunchRecord]]:
     ratio = (launch.cores - launch.cube.cores) // launch.cube.cores
     for is_cube, name, cores in ((True, "AIC", 1), (False, "AIV", ratio)):
         own = launch.pipes_of(is_cube=is_cube)
-        yield f"{launch.kernel}, {name}", launch.model_copy(update={**dict(own), "blocks": launch.blocks * cores})
+        yield f"{launch.kernel}, {name}", launch.model_copy(update={**dict(own), "blocks": launch.blocks * cores, "cube": None})
 
 
-def _figures(launch: LaunchRecord, pipes: Sequence[str]) -> Iterator[str]:
+def _figures(launch: LaunchRecord, pipes: Sequence[str], chip: ChipFigures | None) -> Iterator[str]:
     yield str(launch.blocks) if launch.kind == "kernel" else "-"
     yield f"{launch.time_us:.2f}"
     us = launch.time_us / max(launch.cycles, 1) / max(launch.blocks, 1)
     for pipe in pipes:
         yield f"{launch.busy_cycles.get(pipe, 0) * us:.2f}/{launch.stall_cycles.get(pipe, 0) * us:.2f}"
     yield f"{launch.gm_read_bytes / 1024:.4g}/{launch.gm_written_bytes / 1024:.4g}"
+    yield f"{(launch.l2_bytes or 0) / 1024:.4g}"
+    yield f"{(launch.hbm_bytes or 0) / 1024:.4g}"
+    found = bottleneck_of((launch,))
+    yield f"{found.limit} {percent(found.share)}" if found else "-"
+    unit, share = roof_of(launch, chip) if chip else ("", 0.0)
+    yield f"{unit} {percent(share)}" if unit else "-"
+
+
+def roof_of(launch: LaunchRecord, chip: ChipFigures) -> tuple[str, float]:
+    """The unit that the launch came nearest to the peak of, and how near: bytes over HBM against its rate, vector and cube cycles against the launch's."""
+    if launch.kind != "kernel" or not launch.cycles or not launch.cores:
+        return "", 0.0
+    hbm = (launch.hbm_bytes or 0) / chip.peaks.hbm_read_bytes_per_s.value / (launch.time_us / 1e6)
+    shares = {"HBM": hbm}
+    for pipe, cores in (("v", chip.cores_aiv), ("m", chip.cores_aic)):
+        shares[pipe.upper()] = launch.busy_cycles.get(pipe, 0) / (max(cores, 1) * launch.cycles)
+    unit = max(shares, key=shares.__getitem__)
+    return unit, shares[unit]
 
 
 def _outcome_text(item: Outcome) -> str:
@@ -112,6 +134,7 @@ def _closing(report: ProgramReport) -> Iterator[Text]:
         yield Text("not built", style="bold red")
         return
     count = f"{report.launch_count} launches and device copies, {report.total_us:.2f} us simulated"
-    verdict = "nothing wrong" if is_passed else f"{report.outcome.verdict.value}: {report.outcome.cause.value}"
+    unchecked = "timed only, nothing was computed or checked"
+    verdict = (unchecked if report.is_timing_only else "nothing wrong") if is_passed else f"{report.outcome.verdict.value}: {report.outcome.cause.value}"
     yield Text(f"{ended}; {count} on {report.target}; {verdict}", style="bold green" if is_passed else "bold red")
     yield Text(f"isolation: {', '.join(report.isolation) or 'none'}", style="dim")

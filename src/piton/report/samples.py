@@ -20,7 +20,7 @@ Unit = Literal["operator", "case"]
 
 _REPORT = "report.json"
 """Name of a report in its run's folder."""
-_WORLD = ("suite", "suite_version", "hidden", "target", "hardware", "hardware_digest", "score_profile", "precision_profile", "trials")
+_WORLD = ("suite", "suite_version", "hidden", "target", "hardware", "hardware_digest", "score_profile", "precision_profile", "accuracy", "trials")
 """Fields that have to agree: a score never mixes worlds (D4), and no more does a metric."""
 _NOTED = ("suite_digest", "seed", "auto_sync", "integrity")
 """Fields whose difference is shown. The digest of a foreign suite covers the tasks that were asked for, so that runs of single tasks differ in it."""

@@ -54,6 +54,19 @@ def resolve_target(name: str, hardware: Hardware, chip_table: str, cache_dir: st
     return opener(name, hardware, chip_table, cache_dir, progress)
 
 
+def resolve_simulated(hardware: Hardware, chip_table: str, cache_dir: str, progress: Progress | None = None) -> Target:
+    """The virtual NPU of a chip that is no target of Piton's (a hardware file of the user's), named after it.
+
+    Raises UsageError for a chip without a timing model.
+    """
+    if not hardware.simulation:
+        action = "add a `simulation` block, or `simulation_from` with the name of a chip to take its figures over from"
+        raise UsageError(f"{hardware.name} has no timing model, so nothing can be timed on it", action=action)
+    module, _, function = _VNPU.partition(":")
+    opener: Callable[[str, Hardware, str, str, Progress | None], Target] = getattr(importlib.import_module(module), function)
+    return opener(f"{hardware.name}-sim", hardware, chip_table, cache_dir, progress)
+
+
 def _row(name: str) -> _Row:
     if name in _WITHOUT_TIMING_MODEL:
         chip = _WITHOUT_TIMING_MODEL[name]

@@ -173,10 +173,11 @@ const char *rig_stored(Rig *rig, uint64_t address) {
     rig->text = ranges(rig->memory.find(address, 0)->stored);
     return rig->text.c_str();
 }
-void rig_configure(Rig *rig, int auto_sync, int timing_only, uint64_t budget_cycles, uint32_t max_diagnostics) {
+void rig_configure(Rig *rig, int auto_sync, int modes, uint64_t budget_cycles, uint32_t max_diagnostics) {
     EngineOptions options;
     options.auto_sync = auto_sync != 0;
-    options.timing_only = timing_only != 0;
+    options.timing_only = modes & 1;
+    options.is_pessimistic = modes & 2;
     options.budget_cycles = budget_cycles;
     options.max_diagnostics = max_diagnostics;
     rig->engine.configure(options);

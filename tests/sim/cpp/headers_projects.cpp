@@ -23,6 +23,17 @@ static void ScratchQueue() {
     queue.FreeTensor(tensor);
 }
 
+/* Taken from the queue without naming a type. */
+static void DequeueByHandle() {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> queue;
+    pipe.InitBuffer(queue, 1, 256);
+    LocalTensor<float> tensor = queue.AllocTensor<float>();
+    queue.EnQue(tensor);
+    queue.DeQue();
+    queue.FreeTensor(tensor);
+}
+
 static void Assertions() {
     KERNEL_LOG(KERNEL_ERROR, "said on no chip %d", 1);
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_VECTOR_CORE);
@@ -36,7 +47,7 @@ struct Scenario {
 };
 
 int main() {
-    for (const Scenario &scenario : {Scenario{"scratch_queue", ScratchQueue}, Scenario{"assertions", Assertions}}) {
+    for (const Scenario &scenario : {Scenario{"scratch_queue", ScratchQueue}, Scenario{"handle", DequeueByHandle}, Scenario{"assertions", Assertions}}) {
         TheRecorder().records.clear();
         try {
             scenario.kernel();

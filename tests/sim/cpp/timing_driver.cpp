@@ -136,7 +136,8 @@ private:
 
     static void print(const LaunchTiming &t) {
         std::printf("{\"cycles\": %" PRIu64 ", \"kernel\": %" PRIu64, t.cycles, t.kernel_cycles);
-        std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes, t.hbm_bytes);
+        std::printf(", \"read\": %" PRIu64 ", \"written\": %" PRIu64 ", \"hbm\": %" PRIu64 ", \"l2\": %" PRIu64, t.gm_read_bytes, t.gm_written_bytes,
+                    t.hbm_bytes, t.l2_bytes);
         print_pipes("busy", t.busy);
         print_pipes("stall", t.stall);
         std::printf(", \"cores\": %u, \"wait\": [", t.cores);

@@ -95,10 +95,10 @@ class DeviceProcess:
             self._code.hand_over()
         self._expect_ready()
 
-    def configure(self, *, auto_sync: bool, is_timing_only: bool, budget_cycles: int, memory_bytes: int, chip_table: str) -> None:
+    def configure(self, *, auto_sync: bool, is_timing_only: bool, is_pessimistic: bool = False, budget_cycles: int, memory_bytes: int, chip_table: str) -> None:
         """Options of the next case. Raises EvaluatorError when the chip's table is not accepted."""
         table = chip_table.encode()
-        self._ask(Type.CONFIGURE, struct.pack("<BBQQI", auto_sync, is_timing_only, budget_cycles, memory_bytes, len(table)) + table)
+        self._ask(Type.CONFIGURE, struct.pack("<BBBQQI", auto_sync, is_timing_only, is_pessimistic, budget_cycles, memory_bytes, len(table)) + table)
 
     def begin_case(self) -> None:
         """Forget every allocation; the second-level cache is cold."""

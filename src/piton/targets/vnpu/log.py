@@ -74,6 +74,7 @@ class LoggedLaunch(BaseModel):
     wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
     lost_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
     hbm_bytes: int = 0
+    l2_bytes: int = 0
     diagnostics: list[LoggedDiagnostic]
 
 
@@ -173,6 +174,7 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
         wait_cycles=launch.wait_cycles,
         lost_cycles=launch.lost_cycles,
         hbm_bytes=launch.hbm_bytes,
+        l2_bytes=launch.l2_bytes,
         cube=None if launch.cube is None else CorePipes(**dict(launch.cube)),
     )
 

@@ -93,7 +93,7 @@ class _ProgramRun:
         try:
             device.configure(
                 auto_sync=self._call.is_auto_sync,
-                is_timing_only=False,
+                is_timing_only=self._call.is_timing_only,
                 budget_cycles=self._call.budget_cycles,
                 memory_bytes=DEVICE_MEMORY_BYTES,
                 chip_table=plan.chip_table,

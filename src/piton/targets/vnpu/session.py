@@ -145,6 +145,7 @@ class VnpuSession:
         device.configure(
             auto_sync=self._plan.auto_sync,
             is_timing_only=call.is_timing_only,
+            is_pessimistic=call.accuracy == "pessimistic",
             budget_cycles=call.budget_cycles,
             memory_bytes=self._plan.device_memory_bytes,
             chip_table=self._plan.chip_table,

@@ -36,6 +36,8 @@ DEVICE_FLAGS = (
 calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
+_CCE_AICORE = {2201: 220}
+"""The older number of an architecture, by the newer one; public kernels compare it with 220 for the Ascend 910B."""
 NOTHING = re.compile(r"(?!)")
 """Everything has to be there."""
 _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
@@ -54,6 +56,11 @@ class Unit:
     """A single-source file: what its device pass is depends on what this pass launches."""
     host_names: frozenset[str] = frozenset()
     """Names that device code cannot use."""
+
+
+def architecture_macros(arch: int) -> tuple[str, ...]:
+    """What the vendor's compiler says about the chip before the first line; kernels choose by either number, also ahead of any header."""
+    return (f"-D__NPU_ARCH__={arch}", *((f"-D__CCE_AICORE__={_CCE_AICORE[arch]}",) if arch in _CCE_AICORE else ()))
 
 
 class OperatorSteps:
@@ -135,7 +142,7 @@ class OperatorSteps:
         return [self._kernel(path, "device"), self._kernel(path, "host")]
 
     def _launch_macros(self, path: str) -> tuple[str, ...]:
-        return (f'-DPITON_TU="{path}"', f"-D__NPU_ARCH__={self._own.arch}")
+        return (f'-DPITON_TU="{path}"', *architecture_macros(self._own.arch))
 
     def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
         if side == "device":

@@ -33,7 +33,7 @@ namespace {
 
 // Vector cores have the unified buffer, cube cores have L1 and what follows it (Ascend 910B: the two kinds are apart).
 void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
-    if (space < VNPU_SPACE_UB || space > VNPU_SPACE_BT)
+    if (space < VNPU_SPACE_UB || space > VNPU_SPACE_FB)
         core.fail(record, "unsupported_api", api(record) + " with an operand in this memory is not supported by the virtual NPU");
     if (core.is_cube() == (space != VNPU_SPACE_UB)) return;
     core.fail(record, "unsupported_api",
@@ -45,8 +45,10 @@ void check_has_memory(Core &core, const vnpu_record &record, uint8_t space) {
 
 }  // namespace
 
-void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
-    check_has_memory(core, record, operand.space);
+namespace {
+
+// Says what is wrong with the access, if anything is. The words are made here alone: every operand of every instruction is checked.
+void refuse_access(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
     const OnChip memory = on_chip(core, operand.space);
     const std::string name = memory.name, what = api(record) + " " + verb(is_write) + " ";
     const auto address = static_cast<int64_t>(operand.addr), length = static_cast<int64_t>(bytes);
@@ -60,11 +62,18 @@ void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &op
                       " byte " + std::to_string(operand.addr) + ", where the tensor has " + std::to_string(operand.limit),
                   {{"address", address}, {"bytes", length}, {"tensor_bytes", operand.limit}});
     const uint64_t capacity = memory.bytes.size();
-    if (operand.addr > capacity || bytes > capacity - operand.addr)
-        core.fail(
-            record, "out_of_bounds",
-            what + std::to_string(operand.addr + bytes - capacity) + " bytes past the end of " + memory.title + " (" + std::to_string(capacity) + " bytes)",
-            {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
+    core.fail(record, "out_of_bounds",
+              what + std::to_string(operand.addr + bytes - capacity) + " bytes past the end of " + memory.title + " (" + std::to_string(capacity) + " bytes)",
+              {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
+}
+
+}  // namespace
+
+void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
+    check_has_memory(core, record, operand.space);
+    const uint64_t capacity = on_chip(core, operand.space).bytes.size();
+    const bool is_inside = operand.addr <= capacity && bytes <= capacity - operand.addr && (operand.limit == 0xffffffffu || bytes <= operand.limit);
+    if (!is_inside || operand.addr % alignment) refuse_access(core, record, operand, bytes, is_write, alignment);
 }
 
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {

@@ -210,7 +210,7 @@ void move(Core &core, const vnpu_record &record, const CopyPlan &plan) {
 
 // Paths of the 910B; DataCopyPad has none to or from L1 there.
 bool is_supported(const vnpu_record &record) {
-    if (record.dst.space == VNPU_SPACE_BT) return record.src0.space == VNPU_SPACE_L1 && record.opcode == VNPU_OP_DATA_COPY;
+    if (record.dst.space == VNPU_SPACE_BT || record.dst.space == VNPU_SPACE_FB) return record.src0.space == VNPU_SPACE_L1 && record.opcode == VNPU_OP_DATA_COPY;
     const uint8_t from = record.src0.space, to = record.dst.space;
     const uint8_t on_chip_side = from == VNPU_SPACE_GM ? to : from;
     if (from != VNPU_SPACE_GM && to != VNPU_SPACE_GM) return from == VNPU_SPACE_UB && to == VNPU_SPACE_UB;
@@ -221,7 +221,7 @@ bool is_supported(const vnpu_record &record) {
 
 void run_copy(Core &core, const vnpu_record &record) {
     if (!is_supported(record)) core.fail(record, "unsupported_api", api_name(place_of(record)) + " between these memories is not supported by the virtual NPU");
-    if (record.dst.space == VNPU_SPACE_BT) return run_bias_copy(core, record);
+    if (record.dst.space == VNPU_SPACE_BT || record.dst.space == VNPU_SPACE_FB) return run_bias_copy(core, record);
     const CopyPlan plan = plan_copy(core, record);
     if (is_load(record))
         load(core, record, plan);

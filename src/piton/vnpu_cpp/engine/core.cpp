@@ -28,6 +28,7 @@ constexpr CubeSpace kCubeSpaces[] = {
     {VNPU_SPACE_L0A, "L0A", "L0A", &ChipLimits::l0a_bytes},
     {VNPU_SPACE_L0B, "L0B", "L0B", &ChipLimits::l0b_bytes},
     {VNPU_SPACE_L0C, "L0C", "L0C", &ChipLimits::l0c_bytes},
+    {VNPU_SPACE_FB, "fixpipe buffer", "the fixpipe buffer", &ChipLimits::fb_bytes},
     {VNPU_SPACE_BT, "bias table", "the bias table", &ChipLimits::bt_bytes},
 };
 

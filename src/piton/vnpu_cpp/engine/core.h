@@ -18,6 +18,7 @@
 #include "fibre.h"
 #include "freed.h"
 #include "hazard.h"
+#include "load_image.h"
 #include "memory.h"
 #include "program_clock.h"
 #include "shadow.h"
@@ -95,6 +96,13 @@ struct CubeMemory {
     UnorderedWrites unordered;
 };
 
+// What SetFixpipeNz2ndFlag, SetFixpipePreQuantFlag and SetFixPipeConfig set for DataCopy out of L0C.
+struct FixRegisters {
+    uint32_t matrices = 1, src_matrix = 0, dst_matrix = 0;  // number; fractals and elements from one to the next
+    std::optional<uint64_t> parameter;                      // bits, for all columns
+    std::optional<uint64_t> parameters;                     // byte in the fixpipe buffer of one per column
+};
+
 // Value and index that a maximum or minimum over several repeats leaves in a register.
 struct BestOfRepeats {
     uint64_t bits = 0;
@@ -136,10 +144,12 @@ struct Core {
     MaskState mask;
     AtomicState atomic;
     CompareRegister compared;
-    uint64_t reduced_sum = 0;           // bits of the last ReduceSum by count
-    BestOfRepeats best;                 // of the last maximum or minimum over repeats
-    uint64_t merged_counts = 0;         // elements that the last MrgSort took from its lists, 16 bits each
-    uint16_t addresses[2][16] = {};     // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    uint64_t reduced_sum = 0;        // bits of the last ReduceSum by count
+    BestOfRepeats best;              // of the last maximum or minimum over repeats
+    uint64_t merged_counts = 0;      // elements that the last MrgSort took from its lists, 16 bits each
+    uint16_t addresses[2][16] = {};  // source and destination of TransDataTo5HD, in blocks of 32 bytes
+    ImageRegisters image;            // of LoadData as convolution
+    FixRegisters fix;
     std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
@@ -216,9 +226,12 @@ void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 void run_nd2nz(Core &core, const vnpu_record &record);
 void run_load_data(Core &core, const vnpu_record &record);
+void run_load_image(Core &core, const vnpu_record &record);
 void run_bias_copy(Core &core, const vnpu_record &record);
 void run_mmad(Core &core, const vnpu_record &record);
 void run_fixpipe(Core &core, const vnpu_record &record);
+void set_fix_register(Core &core, const vnpu_record &record);
+void run_fill(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);

@@ -4,7 +4,7 @@
  * Problem: the cube reads fractals of 512 bytes in an order of its own (left matrix: rows of fractals; right matrix: transposed inside, too).
  * Approach: a repeat takes one fractal as it is; with transposition it takes a square of one fractal (2-byte elements) or of two (1 and 4 bytes), transposes
  * it and puts its fractals down one by one. Two fractals of 1-byte elements lie one below the other, of 4-byte elements side by side (vendor's page).
- * Limits: no 4-bit elements, and not from global memory.
+ * Limits: what comes from global memory is a plain copy, elsewhere.
  */
 #include <algorithm>
 #include <cstring>
@@ -19,12 +19,12 @@ namespace vnpu {
 namespace {
 
 constexpr uint64_t kFractalBytes = 512, kFractalRows = 16;
-constexpr uint64_t kL0Align = 512, kBiasAlign = 64;
+constexpr uint64_t kL0Align = 512, kBiasAlign = 64, kFixAlign = 128;
 
 struct LoadPlan {
     uint64_t repeats, src_step, dst_step, fractal_step;
     uint32_t element;
-    bool is_transposed;
+    bool is_transposed, is_nibbles;
     uint64_t fractals;  // per repeat
 
     uint64_t src(const vnpu_record &record, uint64_t repeat) const { return record.src0.addr + repeat * src_step; }
@@ -37,9 +37,12 @@ LoadPlan plan_load(Core &core, const vnpu_record &record) {
     plan.src_step = record.p[1];
     plan.dst_step = record.p[2];
     plan.fractal_step = record.p[3];
-    plan.element = dtype_bytes(record.src0.dtype);
+    plan.is_nibbles = record.src0.dtype == VNPU_DT_I4;
+    plan.element = plan.is_nibbles ? 1 : dtype_bytes(record.src0.dtype);
     plan.is_transposed = record.p[3] != 0;
-    plan.fractals = plan.is_transposed && plan.element != 2 ? 2 : 1;
+    plan.fractals = !plan.is_transposed || plan.element == 2 ? 1 : plan.is_nibbles ? 4 : 2;
+    if (plan.is_nibbles && plan.is_transposed && record.dst.space == VNPU_SPACE_L0A)
+        core.fail(record, "unsupported_api", api_name(place_of(record)) + " takes int4b_t to L0B (B2) only");
     const bool is_to_l0 = record.dst.space == VNPU_SPACE_L0A || record.dst.space == VNPU_SPACE_L0B;
     if (record.src0.space != VNPU_SPACE_L1 || !is_to_l0 || plan.element > 4)
         core.fail(record, "unsupported_api",
@@ -57,9 +60,32 @@ uint64_t source_of(uint32_t element, uint64_t fractal, uint64_t row, uint64_t co
     return row / 8 * kFractalBytes + (fractal * 8 + column) * 32 + row % 8 * 4;
 }
 
+// 64 x 64 elements of 4 bits, of which a fractal has 16 rows.
+void transpose_nibbles(const OnChip &from, uint64_t src, const OnChip &to, uint64_t dst, uint64_t fractal) {
+    to.undefined.clear(dst, dst + kFractalBytes);
+    for (uint64_t row = 0; row < kFractalRows; ++row)
+        for (uint64_t column = 0; column < 2 * kBlockBytes; ++column) {
+            const uint64_t line = fractal * kFractalRows + row, at = src + column * kBlockBytes + line / 2, put = dst + row * kBlockBytes + column / 2;
+            const uint8_t value = from.bytes[at] >> (line % 2 * 4) & 15, shift = column % 2 * 4;
+            to.bytes[put] = static_cast<uint8_t>((to.bytes[put] & (0xf0 >> shift)) | value << shift);
+            if (from.undefined.any(at, at + 1)) to.undefined.set(put, put + 1);
+        }
+}
+
+// The most frequent one: a square of 2-byte elements, all of them defined.
+void transpose_halves(const OnChip &from, uint64_t src, const OnChip &to, uint64_t dst) {
+    uint16_t square[kFractalRows][kFractalRows], turned[kFractalRows][kFractalRows];
+    std::memcpy(square, from.bytes.data() + src, sizeof square);
+    for (uint64_t row = 0; row < kFractalRows; ++row)
+        for (uint64_t column = 0; column < kFractalRows; ++column) turned[row][column] = square[column][row];
+    std::memcpy(to.bytes.data() + dst, turned, sizeof turned);
+}
+
 void transpose(const LoadPlan &plan, const OnChip &from, uint64_t src, const OnChip &to, uint64_t dst, uint64_t fractal) {
     const bool is_defined = !from.undefined.any(src, src + plan.fractals * kFractalBytes);
+    if (plan.is_nibbles) return transpose_nibbles(from, src, to, dst, fractal);
     to.undefined.clear(dst, dst + kFractalBytes);
+    if (plan.element == 2 && is_defined) return transpose_halves(from, src, to, dst);
     for (uint64_t row = 0; row < kFractalRows; ++row)
         for (uint64_t column = 0; column < kBlockBytes / plan.element; ++column) {
             const uint64_t at = src + source_of(plan.element, fractal, row, column), put = dst + row * kBlockBytes + column * plan.element;
@@ -143,15 +169,17 @@ void run_bias_copy(Core &core, const vnpu_record &record) {
     const uint64_t blocks = record.p[0], bytes = record.p[1];
     if (blocks == 0 || bytes == 0) return core.append(cost_of(core.launch.chip, record, 0, 0));
     const bool is_widened = record.src0.dtype == VNPU_DT_F16 && record.dst.dtype == VNPU_DT_F32;
-    const uint64_t dst_bytes = is_widened ? 2 * bytes : bytes, src_step = bytes + record.p[2], dst_step = dst_bytes + record.p[3];
+    const bool is_fix = record.dst.space == VNPU_SPACE_FB;  // steps are from start to start there
+    const uint64_t dst_bytes = is_widened ? 2 * bytes : bytes;
+    const uint64_t src_step = (is_fix ? 0 : bytes) + record.p[2], dst_step = (is_fix ? 0 : dst_bytes) + record.p[3];
     check_on_chip(core, record, record.src0, (blocks - 1) * src_step + bytes, false);
-    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + dst_bytes, true, kBiasAlign);
-    const OnChip from = on_chip(core, VNPU_SPACE_L1), to = on_chip(core, VNPU_SPACE_BT);
+    check_on_chip(core, record, record.dst, (blocks - 1) * dst_step + dst_bytes, true, is_fix ? kFixAlign : kBiasAlign);
+    const OnChip from = on_chip(core, VNPU_SPACE_L1), to = on_chip(core, record.dst.space);
     std::vector<Touch> touches;
     for (uint64_t block = 0; block < blocks; ++block) {
         const uint64_t src = record.src0.addr + block * src_step, dst = record.dst.addr + block * dst_step;
         append_touch(touches, {VNPU_SPACE_L1, false, src, src + bytes});
-        touches.push_back({VNPU_SPACE_BT, true, dst, dst + dst_bytes});
+        touches.push_back({record.dst.space, true, dst, dst + dst_bytes});
     }
     order_accesses(core, record, touches);
     for (uint64_t block = 0; block < blocks && core.moves_data(); ++block)

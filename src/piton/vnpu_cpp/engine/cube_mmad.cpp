@@ -2,65 +2,40 @@
  * Mmad: the cube unit's matrix product of L0A (rows of fractals) and L0B (fractals transposed inside) into L0C (columns of fractals).
  *
  * Problem: operands are fractals of 16 x 32 bytes whose last rows and columns may hold anything, and sums have an order.
- * Approach: both operands become plain matrices first. For floats the products of one fractal's depth (8 or 16) are summed one after another in float and
+ * Approach: cube_product.cpp has the numbers. For floats the products of one fractal's depth (8 or 16) are summed one after another in float and
  * then added to the accumulator: how the chip sums inside is not published. Integers saturate. A row of A or a column of B that holds an undefined byte makes
  * its results undefined; so are results beyond m and n.
- * Limits: one row (m = 1) is read as a plain vector (GEMV). No 4-bit elements, no HF32, no sparse matrices.
+ * Limits: one row (m = 1) is read as a plain vector (GEMV). No sparse matrices.
  */
+#include "cube_mmad.h"
+
 #include <algorithm>
-#include <cstring>
 
 #include "access.h"
 #include "dtypes.h"
-#include "half.h"
 #include "unit_flag.h"
-#include "vector_plan.h"
 
 namespace vnpu {
 
 namespace {
 
-constexpr uint64_t kSide = 16, kFractal = 512, kResultFractal = 1024;
 constexpr uint64_t kMaxSide = 4095;
 constexpr uint64_t kL0Align = 512, kL0cAlign = 1024, kBiasAlign = 64;
 constexpr uint64_t kOrderedByHardware = 10;  // (m / 16) * (n / 16) from which on the page of Mmad asks for no barrier between two of them
 
-uint64_t ceil_div(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
-
-struct MmadPlan {
-    uint64_t m, n, k;
-    uint64_t element, depth;  // bytes of an operand's element, elements of k in a fractal
-    uint64_t m1, n1, k1;      // fractals
-    uint64_t k_pitch;         // fractals in a row of L0A
-    bool is_zero, is_bias;
-
-    bool is_vector() const { return m == 1; }
-    bool adds() const { return !is_zero && !is_bias; }
-    uint64_t a_bytes() const { return is_vector() ? ceil_div(k * element, kBlockBytes) * kBlockBytes : m1 * k_pitch * kFractal; }
-    uint64_t b_bytes() const { return k1 * n1 * kFractal; }
-    uint64_t c_bytes() const { return m1 * n1 * kResultFractal; }
-    // Byte offsets of k element `deep` of a row or column, and of a result.
-    uint64_t a_at(uint64_t row, uint64_t deep) const {
-        if (is_vector()) return deep * element;
-        return (row / kSide * k_pitch + deep / depth) * kFractal + row % kSide * kBlockBytes + deep % depth * element;
-    }
-    uint64_t b_at(uint64_t deep, uint64_t column) const {
-        return (deep / depth * n1 + column / kSide) * kFractal + column % kSide * kBlockBytes + deep % depth * element;
-    }
-    uint64_t c_at(uint64_t row, uint64_t column) const { return (column / kSide * m1 * kSide + row) * kSide * 4 + column % kSide * 4; }
-};
-
 bool are_types_supported(const vnpu_record &record) {
     const uint8_t a = record.src0.dtype, c = record.dst.dtype;
     if (a != record.src1.dtype) return false;
-    return a == VNPU_DT_I8 ? c == VNPU_DT_I32 : c == VNPU_DT_F32 && (a == VNPU_DT_F16 || a == VNPU_DT_BF16 || a == VNPU_DT_F32);
+    const bool is_integer = a == VNPU_DT_I8 || a == VNPU_DT_I4;
+    return is_integer ? c == VNPU_DT_I32 : c == VNPU_DT_F32 && (a == VNPU_DT_F16 || a == VNPU_DT_BF16 || a == VNPU_DT_F32);
 }
 
 MmadPlan plan_mmad(Core &core, const vnpu_record &record) {
     const bool is_placed = record.dst.space == VNPU_SPACE_L0C && record.src0.space == VNPU_SPACE_L0A && record.src1.space == VNPU_SPACE_L0B;
     if (!is_placed || !are_types_supported(record))
-        core.fail(record, "unsupported_api",
-                  "Mmad multiplies L0A (A2) by L0B (B2) into L0C (CO1): half, bfloat16_t or float into float, int8_t into int32_t, both operands alike");
+        core.fail(
+            record, "unsupported_api",
+            "Mmad multiplies L0A (A2) by L0B (B2) into L0C (CO1): half, bfloat16_t or float into float, int8_t or int4b_t into int32_t, both operands alike");
     MmadPlan plan{};
     plan.m = record.p[0];
     plan.n = record.p[1];
@@ -68,12 +43,12 @@ MmadPlan plan_mmad(Core &core, const vnpu_record &record) {
     const uint64_t largest = std::max({plan.m, plan.n, plan.k});
     if (largest > kMaxSide)
         core.fail(record, "bad_parameter", "Mmad: m, n and k are at most 4095, found " + std::to_string(largest), {{"value", static_cast<int64_t>(largest)}});
-    plan.element = dtype_bytes(record.src0.dtype);
-    plan.depth = kBlockBytes / plan.element;
+    plan.bits = record.src0.dtype == VNPU_DT_I4 ? 4 : 8 * dtype_bytes(record.src0.dtype);
+    plan.depth = 8 * kBlockBytes / plan.bits;
     plan.m1 = ceil_div(plan.m, kSide);
     plan.n1 = ceil_div(plan.n, kSide);
     plan.k1 = ceil_div(plan.k, plan.depth);
-    const bool is_even = (record.p[3] & VNPU_MMAD_K_ALIGN) != 0 && plan.element == 4;
+    const bool is_even = (record.p[3] & VNPU_MMAD_K_ALIGN) != 0 && plan.bits == 32;
     plan.k_pitch = is_even ? ceil_div(plan.k1, 2) * 2 : plan.k1;
     plan.is_zero = (record.p[3] & VNPU_MMAD_ZERO) != 0;
     plan.is_bias = !plan.is_zero && (record.p[3] & VNPU_MMAD_BIAS) != 0;
@@ -104,66 +79,13 @@ void order(Core &core, const vnpu_record &record, const MmadPlan &plan) {
     order_accesses(core, record, touches_of(record, plan));
 }
 
-// ---- numbers ----
-float operand_value(uint8_t dtype, const uint8_t *at) {
-    uint16_t bits = 0;
-    float value = 0;
-    if (dtype == VNPU_DT_F32) {
-        std::memcpy(&value, at, sizeof value);
-        return value;
-    }
-    std::memcpy(&bits, at, sizeof bits);
-    return dtype == VNPU_DT_F16 ? half_to_float(bits) : bfloat_to_float(bits);
-}
-int32_t operand_value_int(const uint8_t *at) { return static_cast<int8_t>(*at); }
-
-// Sums of `Sum` over the depth of one fractal at a time, for sixteen columns side by side. `a` is one row, `b` holds the sixteen columns of each k.
-template <class Value, class Sum>
-void multiply_row(const Value *a, const Value *b, uint64_t k, uint64_t depth, Sum *sums) {
-    for (uint64_t first = 0; first < k; first += depth) {
-        Sum part[kSide] = {};
-        for (uint64_t deep = first; deep < std::min(k, first + depth); ++deep)
-            for (uint64_t column = 0; column < kSide; ++column) part[column] += a[deep] * b[deep * kSide + column];
-        for (uint64_t column = 0; column < kSide; ++column) sums[column] += part[column];
-    }
-}
-
-float settle_sum(float sum) { return sum; }
-int32_t settle_sum(int64_t sum) { return static_cast<int32_t>(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX)); }
-
-// `Value` of the operands, `Sum` while adding, `Result` in L0C.
-template <class Value, class Sum, class Result, class Read>
-void multiply(Core &core, const vnpu_record &record, const MmadPlan &plan, Read read) {
-    const uint8_t *a = on_chip(core, VNPU_SPACE_L0A).bytes.data() + record.src0.addr, *b = on_chip(core, VNPU_SPACE_L0B).bytes.data() + record.src1.addr;
-    const uint8_t *bias = on_chip(core, VNPU_SPACE_BT).bytes.data() + (plan.is_bias ? record.mask[0] : 0);
-    uint8_t *c = on_chip(core, VNPU_SPACE_L0C).bytes.data() + record.dst.addr;
-    std::vector<Value> rows(plan.m * plan.k), columns(plan.k * kSide);
-    for (uint64_t row = 0; row < plan.m; ++row)
-        for (uint64_t deep = 0; deep < plan.k; ++deep) rows[row * plan.k + deep] = read(a + plan.a_at(row, deep));
-    for (uint64_t first = 0; first < plan.n; first += kSide) {
-        const uint64_t width = std::min(kSide, plan.n - first);
-        for (uint64_t deep = 0; deep < plan.k; ++deep)
-            for (uint64_t column = 0; column < width; ++column) columns[deep * kSide + column] = read(b + plan.b_at(deep, first + column));
-        for (uint64_t row = 0; row < plan.m; ++row) {
-            Result results[kSide] = {};
-            Sum sums[kSide] = {};
-            uint8_t *place = c + plan.c_at(row, first);
-            if (!plan.is_zero) std::memcpy(results, plan.is_bias ? bias + first * 4 : place, width * sizeof(Result));
-            for (uint64_t column = 0; column < width; ++column) sums[column] = results[column];
-            multiply_row(rows.data() + row * plan.k, columns.data(), plan.k, plan.depth, sums);
-            for (uint64_t column = 0; column < width; ++column) results[column] = settle_sum(sums[column]);
-            std::memcpy(place, results, width * sizeof(Result));
-        }
-    }
-}
-
 // ---- undefined bytes ----
 // Whether any of k elements of a row or column is undefined; `at` gives the place of an element.
 template <class At>
 bool is_line_undefined(const UndefinedBytes &undefined, const MmadPlan &plan, At at) {
     for (uint64_t deep = 0; deep < plan.k; deep += plan.depth) {
         const uint64_t begin = at(deep);
-        if (undefined.any(begin, begin + std::min(plan.depth, plan.k - deep) * plan.element)) return true;
+        if (undefined.any(begin, begin + ceil_div(std::min(plan.depth, plan.k - deep) * plan.bits, 8))) return true;
     }
     return false;
 }
@@ -193,6 +115,10 @@ std::vector<bool> undefined_columns(Core &core, const vnpu_record &record, const
 void mark_results(Core &core, const vnpu_record &record, const MmadPlan &plan) {
     UndefinedBytes &undefined = on_chip(core, VNPU_SPACE_L0C).undefined;
     const std::vector<bool> rows = undefined_rows(core, record, plan), columns = undefined_columns(core, record, plan);
+    if (rows.empty() && columns.empty() && plan.m % kSide == 0 && plan.n % kSide == 0) {
+        if (!plan.adds()) undefined.clear(record.dst.addr, record.dst.addr + plan.c_bytes());
+        return;
+    }
     for (uint64_t first = 0; first < plan.n1 * kSide; first += kSide)
         for (uint64_t row = 0; row < plan.m1 * kSide; ++row) {
             const uint64_t begin = record.dst.addr + plan.c_at(row, first), width = std::min(kSide, plan.n - first);
@@ -215,14 +141,12 @@ void run_mmad(Core &core, const vnpu_record &record) {
     if (plan.is_bias) check_on_chip(core, record, bias_of(record), plan.n * 4, false, kBiasAlign);
     order(core, record, plan);
     if (core.moves_data()) {
-        const uint8_t dtype = record.src0.dtype;
-        if (dtype == VNPU_DT_I8)
-            multiply<int32_t, int64_t, int32_t>(core, record, plan, operand_value_int);
-        else
-            multiply<float, float, float>(core, record, plan, [dtype](const uint8_t *at) { return operand_value(dtype, at); });
+        multiply(core, record, plan);
         mark_results(core, record, plan);
     }
-    core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.k1), plan.m * plan.n * plan.k));
+    vnpu_record charged = record;
+    if (record.src0.dtype == VNPU_DT_F32 && (core.ctrl & kCtrlHf32)) charged.p[3] |= VNPU_MMAD_HF32;
+    core.append(cost_of(core.launch.chip, charged, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.k1), plan.m * plan.n * plan.k));
 }
 
 }  // namespace vnpu

@@ -79,6 +79,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy"},
     {VNPU_OP_LOAD_DATA, "LoadData"},
     {VNPU_OP_LOAD_DATA_TRANSPOSE, "LoadDataWithTranspose"},
+    {VNPU_OP_LOAD_IMAGE, "LoadData"},
+    {VNPU_OP_FILL, "Fill"},
     {VNPU_OP_MMAD, "Mmad"},
     {VNPU_OP_FIXPIPE, "Fixpipe"},
     {VNPU_OP_TASK_TYPE, "KERNEL_TASK_TYPE_DEFAULT"},

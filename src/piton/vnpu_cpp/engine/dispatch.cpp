@@ -39,6 +39,12 @@ void set_register(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_SYS_WORKSPACE:
             core.sys_workspace = record.scalar;
             break;
+        case VNPU_OP_SET_IMAGE:
+            set_image_register(core, record);
+            break;
+        case VNPU_OP_SET_FIXPIPE:
+            set_fix_register(core, record);
+            break;
         default:
             set_atomic(core, record);
     }
@@ -60,6 +66,8 @@ uint64_t capacity(const Core &core, uint32_t space) {
             return core.is_cube() ? limits.l0c_bytes : 0;
         case VNPU_SPACE_BT:
             return core.is_cube() ? limits.bt_bytes : 0;
+        case VNPU_SPACE_FB:
+            return core.is_cube() ? limits.fb_bytes : 0;
         default:
             return 0;
     }
@@ -122,8 +130,12 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_LOAD_DATA:
         case VNPU_OP_LOAD_DATA_TRANSPOSE:
             return run_load_data(core, record);
+        case VNPU_OP_LOAD_IMAGE:
+            return run_load_image(core, record);
         case VNPU_OP_MMAD:
             return run_mmad(core, record);
+        case VNPU_OP_FILL:
+            return run_fill(core, record);
         case VNPU_OP_FIXPIPE:
             return run_fixpipe(core, record);
         case VNPU_OP_SCALAR_STORE:
@@ -152,6 +164,8 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_SET_CTRL:
         case VNPU_OP_SET_ADDRESSES:
         case VNPU_OP_SET_SYS_WORKSPACE:
+        case VNPU_OP_SET_IMAGE:
+        case VNPU_OP_SET_FIXPIPE:
             return set_register(core, record);
         case VNPU_OP_PRINT:
             return print_text(core, record);

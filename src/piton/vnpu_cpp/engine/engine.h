@@ -33,6 +33,7 @@ struct Diagnostic {
 
 struct EngineOptions {
     bool auto_sync = true;
+    bool is_pessimistic = false;                 // accuracy.h
     bool timing_only = false;                    // skip data and checks, keep the trace
     uint64_t budget_cycles = 10'000'000'000ull;  // per core, estimated in program order; scalar code counts by basic blocks
     uint32_t max_diagnostics = 32;

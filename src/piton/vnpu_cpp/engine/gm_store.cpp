@@ -59,10 +59,11 @@ Touch check_gm_store(Core &core, const vnpu_record &record, const GmBlock &block
 
 void write_gm(Core &core, const vnpu_record &record, const GmBlock &block) {
     Allocation &target = *core.launch.memory.find(block.gm, block.bytes);
-    if (!may_store(core, record, target, block.gm, block.bytes) || !core.moves_data()) return;
+    if (!may_store(core, record, target, block.gm, block.bytes)) return;
     const uint64_t begin = block.gm - target.address;
     target.stored.add(begin, begin + block.bytes);
     target.defined.add(begin, begin + block.bytes);
+    if (!core.moves_data()) return;
     if (core.atomic.mode)
         combine(core.atomic, core.launch.memory.writable(block.gm), block.data, block.bytes);
     else

@@ -159,7 +159,15 @@ void store_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     core.dirty.add(address, address + bytes);
     core.launch.dirty.add(address, address + bytes);
     core.last_scalar_store = place_of(record);
-    if (core.moves_data()) write_cached(core, record, address, bytes);
+    if (!target.timing_only) write_cached(core, record, address, bytes);
+}
+
+// Timing-only: what a kernel has computed is not there, and its flow may hang on it.
+void note_unknown(Core &core, const vnpu_record &record) {
+    if (core.launch.reporter.has(place_of(record), "other")) return;
+    core.note(record, "other",
+              api_name(place_of(record)) +
+                  " reads what the kernel has computed, which a timing-only run leaves out: if its flow depends on the value, the time is wrong");
 }
 
 uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
@@ -167,7 +175,8 @@ uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     const Allocation &source = check_gm(core, record, address, bytes, false);
     report_undefined_gm(core, record, source, address, bytes);
     touch(core, record, {VNPU_SPACE_GM, false, address, address + bytes});
-    return core.moves_data() ? read_cached(core, record, address, bytes) : 0;
+    if (!core.moves_data() && source.stored.touches(address - source.address, address - source.address + bytes)) note_unknown(core, record);
+    return source.timing_only ? 0 : read_cached(core, record, address, bytes);
 }
 
 }  // namespace
@@ -177,7 +186,7 @@ uint64_t scalar_load(Core &core, const vnpu_record &record) {
     if (record.src0.space == VNPU_SPACE_GM) return load_gm(core, record, bytes);
     check_ub(core, record, record.src0, bytes, false, bytes);
     touch(core, record, {VNPU_SPACE_UB, false, record.src0.addr, record.src0.addr + bytes});
-    if (core.moves_data()) report_undefined(core, record, record.src0.addr, record.src0.addr + bytes, "the scalar unit");
+    core.moves_data() ? report_undefined(core, record, record.src0.addr, record.src0.addr + bytes, "the scalar unit") : note_unknown(core, record);
     uint64_t value = 0;
     std::memcpy(&value, core.ub.data() + record.src0.addr, bytes);
     return value;
@@ -221,7 +230,7 @@ uint32_t clean_all(Core &core, const vnpu_record &record) {
 void cache_clean(Core &core, const vnpu_record &record) {
     constexpr uint32_t kSingleLine = 0, kToUb = 1;  // CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_UB
     uint32_t written = 0;
-    if (core.moves_data() && record.p[1] != kToUb && record.src0.space == VNPU_SPACE_GM)
+    if (record.p[1] != kToUb && record.src0.space == VNPU_SPACE_GM)
         written = record.p[0] == kSingleLine ? clean_line(core, record, record.src0.addr) : clean_all(core, record);
     core.append(cost_of(core.launch.chip, record, written, written));
 }

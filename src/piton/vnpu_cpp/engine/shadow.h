@@ -3,8 +3,8 @@
  *
  * Problem: kernels rightly compute over rounded-up counts and copy out exact lengths, so reading an undefined byte is no error; letting it reach global
  * memory, a branch, a mask or an index is. Undefinedness has to travel with the data.
- * Approach: one bit per byte, 1 = undefined, handled 64 at a time: asking about a dense 32 KiB operand takes 512 word tests, less than the instruction
- * itself, and only an operand that is partly undefined is looked at byte by byte.
+ * Approach: one bit per byte, 1 = undefined, handled 64 at a time and several such words at once: asking about a dense 32 KiB operand takes less than the
+ * instruction itself, and only an operand that is partly undefined is looked at byte by byte.
  */
 #pragma once
 
@@ -23,6 +23,8 @@ public:
     void copy(uint64_t to, uint64_t from, uint64_t bytes);
 
 private:
+    void fill_between(uint64_t head, uint64_t tail, uint64_t value);  // the words after `head` and before `tail`
+
     std::vector<uint64_t> words_;
 };
 

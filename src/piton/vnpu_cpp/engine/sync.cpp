@@ -102,7 +102,7 @@ std::string leak_remedy(const Place &place, uint32_t from, uint32_t to, uint32_t
 // Flags still set when the program ends would release the first matching wait of the next kernel on this core.
 void end_of_program(Core &core) {
     if (const uint32_t rest = core.price_code()) core.append_work(rest);
-    const uint8_t first = core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB, last = core.is_cube() ? VNPU_SPACE_BT : VNPU_SPACE_UB;
+    const uint8_t first = core.is_cube() ? VNPU_SPACE_L1 : VNPU_SPACE_UB, last = core.is_cube() ? VNPU_SPACE_FB : VNPU_SPACE_UB;
     for (uint8_t space = first; space <= last; ++space) note_unordered(core, on_chip(core, space));
     for (const auto &[key, pending] : core.events) {
         if (pending.empty()) continue;

@@ -24,6 +24,7 @@ struct ChipLimits {
     uint64_t clock_hz;
     uint64_t system_cycle_hz;
     uint32_t code_block_cycles;  // of S, for a basic block of the kernel's own code
+    uint64_t fb_bytes = 4096;    // fixpipe buffer: the size that the pages of copies into it give; the platform files have none
 };
 ChipLimits limits_of(const ChipModel &chip);
 

@@ -109,6 +109,7 @@ struct LaunchTiming : PipeTiming {
     uint64_t gm_read_bytes = 0;
     uint64_t gm_written_bytes = 0;
     uint64_t hbm_bytes = 0;  // HBM traffic, write-backs included
+    uint64_t l2_bytes = 0;   // that L2 served: hits of loads, and stores that stay in it
 };
 
 }  // namespace vnpu

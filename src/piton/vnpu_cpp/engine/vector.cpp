@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "access.h"
+#include "accuracy.h"
 #include "composite.h"
 #include "vector_kernels.h"
 #include "vector_plan.h"
@@ -111,9 +112,14 @@ void append_costs(Core &core, const vnpu_record &record, const VectorPlan &plan)
 void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, VectorKernel kernel, const uint8_t *sources) {
     const uint64_t scalar = scalar_of(core, record);
     const bool saturates = !(core.ctrl & kCtrlKeepsInfinities) && is_half_result(record) && !is_move(record);
+    const bool is_pessimistic = core.launch.options.is_pessimistic && is_approximate(record.opcode);
+    const auto run_kernel = [&](uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t count) {
+        if (!is_pessimistic) return kernel(dst, src0, src1, scalar, count);
+        run_pessimistic(kernel, {dst, src0, plan.bytes[2] ? src1 : nullptr, record.dst.dtype == VNPU_DT_F16}, scalar, count);
+    };
     for (const Run &run : plan.runs) {
         carry_undefined(core, record, plan, run);
-        kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], scalar, run.count);
+        run_kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], run.count);
         if (saturates) saturate_halves(core.ub.data() + run.at[0], run.count, record.dst.dtype == VNPU_DT_BF16);
     }
 }

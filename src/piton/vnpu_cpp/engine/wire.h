@@ -26,7 +26,7 @@ constexpr uint32_t kMaxBody = 1u << 26;  // a copy allowance is some KiB; a log 
 
 enum class Type : uint32_t {
     // parent -> device
-    Configure = 1,  // u8 auto_sync, u8 timing_only, u64 budget_cycles, u64 memory_limit_bytes, text chip table (only the first one counts)
+    Configure = 1,  // u8 auto_sync, u8 timing_only, u8 is_pessimistic, u64 budget_cycles, u64 memory_limit_bytes, text chip table (only the first one counts)
     BeginCase = 2,  // forget every allocation; the second-level cache is cold
     Allocate = 3,   // u64 bytes, u8 is_mutable, u8 is_defined -> u64 address (0: no room)
     BeginCall = 4,  // u64 copy allowance in bytes

@@ -112,7 +112,6 @@ std::string Server::host_allocate(uint64_t bytes) {
         log_.add("device_memory", message);
         throw std::runtime_error(message);
     }
-    memory_.find(address, bytes)->timing_only = options_.timing_only;
     host_live_[address] = bytes;
     live_bytes_ += bytes;
     return wire::Writer().put(address).put(generation_).body();

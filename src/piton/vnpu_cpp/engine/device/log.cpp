@@ -126,6 +126,7 @@ std::string write_launch(const LoggedLaunch &launch) {
         .number("cores", timing.cores)
         .raw("cube", timing.cube.cores ? write_pipes(timing.cube) : "null")
         .number("hbm_bytes", timing.hbm_bytes)
+        .number("l2_bytes", timing.l2_bytes)
         .number("gm_read_bytes", timing.gm_read_bytes)
         .number("gm_written_bytes", timing.gm_written_bytes)
         .raw("diagnostics", list(launch.report.diagnostics, write_diagnostic))

@@ -76,6 +76,7 @@ std::string Server::answer(const wire::Frame &frame, wire::Reader &in) {
 void Server::configure(wire::Reader &in) {
     options_.auto_sync = in.get<uint8_t>();
     options_.timing_only = in.get<uint8_t>();
+    options_.is_pessimistic = in.get<uint8_t>();
     options_.budget_cycles = in.get<uint64_t>();
     memory_limit_ = in.get<uint64_t>();
     const std::string table = in.text();

@@ -1,6 +1,7 @@
 #include "bank_conflict.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace vnpu {
@@ -92,10 +93,7 @@ private:
     uint64_t now_ = 0;
 };
 
-}  // namespace
-
-uint64_t repeat_cycles(const BankOperand &dst, const BankOperand &src0, const BankOperand &src1, uint32_t repeats, uint32_t compute, uint32_t write_distance) {
-    if (repeats == 0) return 0;
+uint64_t walked_cycles(const BankOperand &dst, const BankOperand &src0, const BankOperand &src1, uint32_t repeats, uint32_t compute, uint32_t write_distance) {
     const bool no_meeting = dst.blocks == 0 || (is_apart(dst, src0, repeats) && is_apart(dst, src1, repeats));
     if (no_meeting && is_dense(dst) && is_dense(src0) && is_dense(src1))  // every repeat looks like the first: both sources move on by 8 groups
         return static_cast<uint64_t>(repeats) * lone_repeat(touched(dst, 0), touched(src0, 0), touched(src1, 0), compute);
@@ -105,6 +103,45 @@ uint64_t repeat_cycles(const BankOperand &dst, const BankOperand &src0, const Ba
         walk.repeat(first, second, lone_repeat(touched(dst, r), first, second, compute));
     }
     return walk.cycles();
+}
+
+// All that the cycles of an instruction depend on, and they.
+struct Known {
+    BankOperand operands[3];
+    uint32_t repeats = 0;  // 0: nothing is known here yet
+    uint32_t compute = 0;
+    uint32_t write_distance = 0;
+    uint64_t cycles = 0;
+};
+
+bool is_same(const BankOperand &a, const BankOperand &b) { return a.addr == b.addr && a.blk == b.blk && a.rep == b.rep && a.blocks == b.blocks; }
+
+bool is_same(const Known &a, const Known &b) {
+    return is_same(a.operands[0], b.operands[0]) && is_same(a.operands[1], b.operands[1]) && is_same(a.operands[2], b.operands[2]) && a.repeats == b.repeats &&
+           a.compute == b.compute && a.write_distance == b.write_distance;
+}
+
+constexpr size_t kKnown = 512;  // instructions of a kernel's loops, 64 KiB of memory
+
+size_t place_of(const Known &asked) {
+    uint64_t mixed = asked.repeats * 0x9e3779b97f4a7c15ull;
+    for (const BankOperand &operand : asked.operands) mixed = (mixed ^ operand.addr ^ operand.rep << 8 ^ operand.blk) * 0x9e3779b97f4a7c15ull;
+    return mixed >> 40 & (kKnown - 1);
+}
+
+}  // namespace
+
+uint64_t repeat_cycles(const BankOperand &dst, const BankOperand &src0, const BankOperand &src1, uint32_t repeats, uint32_t compute, uint32_t write_distance) {
+    if (repeats == 0) return 0;
+    // A loop issues the same instructions at the same addresses again and again, and a walk takes longer than the arithmetic: the answers are kept.
+    thread_local Known known[kKnown];
+    Known asked{{dst, src0, src1}, repeats, compute, write_distance, 0};
+    Known &place = known[place_of(asked)];
+    if (!is_same(asked, place)) {
+        asked.cycles = walked_cycles(dst, src0, src1, repeats, compute, write_distance);
+        place = asked;
+    }
+    return place.cycles;
 }
 
 }  // namespace vnpu

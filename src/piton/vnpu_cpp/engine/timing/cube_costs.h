@@ -2,7 +2,7 @@
  * What the instructions around the cube unit cost.
  *
  * Mmad: a fixed part and a figure per pair of fractals. Loads on MTE1: set-up and bytes at the rate into L0A or L0B; the bias table is assumed to be filled at
- * the rate of L0B. Fixpipe: set-up here, bytes in the replay, which lets it go no faster than L0C can be read.
+ * the rate of L0B, as are L1 by Fill and the fixpipe buffer. Fixpipe: set-up here, bytes in the replay, which lets it go no faster than L0C can be read.
  */
 #pragma once
 

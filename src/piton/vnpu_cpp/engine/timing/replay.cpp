@@ -182,6 +182,7 @@ private:
         const TransferPlan plan = plan_transfer(entry, {event.time, event.core}, l2_, shared_);
         (is_read ? timing_.gm_read_bytes : timing_.gm_written_bytes) += static_cast<uint64_t>(entry.blocks) * entry.block_bytes;
         timing_.hbm_bytes += plan.hbm_bytes + plan.write_back_bytes;
+        timing_.l2_bytes += plan.l2_bytes;
         if (plan.write_back_bytes != 0) bandwidth_.start(event.time, kHbmWrite, plan.write_back_bytes, new_flow({}));
         Flow flow;
         flow.core = event.core;

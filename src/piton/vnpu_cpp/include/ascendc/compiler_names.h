@@ -17,7 +17,8 @@ using float32_t = float;
 
 }  // namespace AscendC
 
-#if !defined(PITON_HOST_PASS)
+/* Host code may include headers of newer compilers that need their own. */
+#if !defined(PITON_HOST_PASS) || (defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13)
 #define __bf16 bfloat16_t
 #endif
 

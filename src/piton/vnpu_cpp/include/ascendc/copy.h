@@ -45,6 +45,9 @@ PITON_API uint8_t CopyPipe(const vnpu_operand &dst, const vnpu_operand &src) {
     if (dst.space == VNPU_SPACE_BT) {
         return VNPU_PIPE_MTE1;
     }
+    if (dst.space == VNPU_SPACE_FB) {
+        return VNPU_PIPE_FIX;
+    }
     return dst.space == VNPU_SPACE_GM ? VNPU_PIPE_MTE3 : VNPU_PIPE_V;
 }
 
@@ -65,12 +68,16 @@ PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
     return {params.blockCount, params.blockLen * kBlockBytes, params.srcGap * kBlockBytes, params.dstGap * kBlockBytes};
 }
 
-/* Into the bias table lengths and the gaps there count 64 bytes. */
+/* Into the bias table lengths and the gaps there count 64 bytes, into the fixpipe buffer 128. */
 PITON_API Blocks InBytesOnChip(const AscendC::DataCopyParams &params, uint8_t destination, Location at) {
     Blocks blocks = InBytes(params, at);
     if (destination == VNPU_SPACE_BT) {
         blocks.bytes *= 2;
         blocks.destinationGap *= 2;
+    }
+    if (destination == VNPU_SPACE_FB) { /* 128 bytes, and steps from start to start */
+        blocks.bytes *= 4;
+        blocks.destinationGap *= 4;
     }
     return blocks;
 }

@@ -3,7 +3,7 @@
  *
  * Problem: the calls count in fractals of 512 bytes, in squares of one or two of them, or in gaps after them.
  * Approach: everything becomes bytes from start to start in the record; which source fractal comes first becomes part of the source's address.
- * Limits: from L1 only, not from global memory; no convolution form (LoadData3DParamsV2), no 4-bit elements; addresses go upwards. A type that Mmad does not
+ * Limits: the convolution form is in cube_image.h; addresses go upwards. A type that Mmad does not
  * have on the Ascend 910B is refused at compile time, a transposed LoadData of other than 2-byte elements when it runs.
  */
 #ifndef PITON_ASCENDC_CUBE_H
@@ -16,17 +16,20 @@ namespace piton {
 constexpr uint32_t kFractalBytes = 512;
 
 template <typename T>
-constexpr bool kIsLoaded = kIsOneOf<T, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float>;
+constexpr bool kIsLoaded = kIsOneOf<T, AscendC::int4b_t, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float>;
 template <typename T>
-constexpr bool kIsLoadedTransposed = kIsOneOf<T, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float>;
+constexpr bool kIsLoadedTransposed = kIsOneOf<T, AscendC::int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float>;
 
 template <typename C, typename A, typename B>
 constexpr bool kIsMultiplied = std::is_same<A, B>::value && ((std::is_same<C, float>::value && kIsOneOf<A, half, bfloat16_t, float>) ||
-                                                             (std::is_same<C, int32_t>::value && std::is_same<A, int8_t>::value));
+                                                             (std::is_same<C, int32_t>::value && kIsOneOf<A, int8_t, AscendC::int4b_t>));
 
 /* The operand from `bytes` after its start on. */
 PITON_API vnpu_operand After(vnpu_operand operand, uint64_t bytes) {
     operand.addr += bytes;
+    if (operand.limit == kUnbounded) {
+        return operand;
+    }
     operand.limit = operand.limit > bytes ? static_cast<uint32_t>(operand.limit - bytes) : 0;
     return operand;
 }
@@ -129,8 +132,7 @@ struct MmadParams {
 
 template <typename T>
 PITON_API void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData2DParams &loadDataParams, piton::Location at = piton::Location()) {
-    static_assert(!std::is_same<T, int4b_t>::value, "LoadData: the virtual NPU has no 4-bit elements on the cube unit");
-    PITON_REQUIRE_TYPE("LoadData", piton::kIsLoaded<T>, "int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float");
+    PITON_REQUIRE_TYPE("LoadData", piton::kIsLoaded<T>, "int4b_t, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float");
     const LoadData2DParams &load = loadDataParams;
     piton::RequireRange("LoadData", 2, load.addrMode, 0, 0, at);
     piton::RequireRange("LoadData", 2, static_cast<uint32_t>(load.ifTranspose), 0, sizeof(T) == 2, at);
@@ -139,17 +141,30 @@ PITON_API void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, co
                       load.ifTranspose ? piton::kFractalBytes : 0, at);
 }
 
+/* Global memory to L1: fractals as they are, a copy of blocks. */
 template <typename T>
-PITON_API void LoadData(const LocalTensor<T> &, const GlobalTensor<T> &, const LoadData2DParams &, piton::Location = piton::Location()) {
-    static_assert(sizeof(T) == 0, "LoadData from global memory is not supported by the virtual NPU: DataCopy it to L1 (TPosition::A1, B1) first");
+PITON_API void LoadData(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const LoadData2DParams &loadDataParams, piton::Location at = piton::Location()) {
+    PITON_REQUIRE_TYPE("LoadData from global memory", piton::kIsLoaded<T>,
+                       "int4b_t, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float");
+    const LoadData2DParams &load = loadDataParams;
+    piton::RequireRange("LoadData", 2, load.addrMode, 0, 0, at);
+    piton::RequireRange("LoadData", 2, static_cast<uint32_t>(load.ifTranspose), 0, 0, at);
+    piton::RequireRange("LoadData", 2, load.srcStride, load.repeatTimes > 1 ? 1 : 0, UINT16_MAX, at);
+    vnpu_record record =
+        piton::MakeNote(VNPU_OP_DATA_COPY, at, load.repeatTimes, piton::kFractalBytes, (load.srcStride == 0 ? 0 : load.srcStride - 1) * piton::kFractalBytes);
+    record.p[3] = load.dstGap * piton::kFractalBytes;
+    record.pipe = VNPU_PIPE_MTE2;
+    record.flags = src.CopyFlags();
+    record.dst = dst.Operand();
+    record.src0 = piton::After(src.Operand(), uint64_t(load.startIndex) * piton::kFractalBytes);
+    piton::Submit(record);
 }
 
 template <typename T>
 PITON_API void LoadDataWithTranspose(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData2dTransposeParams &loadDataParams,
                                      piton::Location at = piton::Location()) {
-    static_assert(!std::is_same<T, int4b_t>::value, "LoadDataWithTranspose: the virtual NPU has no 4-bit elements on the cube unit");
-    PITON_REQUIRE_TYPE("LoadDataWithTranspose", piton::kIsLoadedTransposed<T>, "int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
-    constexpr uint32_t square = sizeof(T) == 2 ? piton::kFractalBytes : 2 * piton::kFractalBytes;
+    PITON_REQUIRE_TYPE("LoadDataWithTranspose", piton::kIsLoadedTransposed<T>, "int4b_t, int8_t, uint8_t, half, bfloat16_t, int32_t, uint32_t, float");
+    constexpr uint32_t square = (sizeof(T) == 2 ? 1 : std::is_same<T, int4b_t>::value ? 4 : 2) * piton::kFractalBytes;
     const LoadData2dTransposeParams &load = loadDataParams;
     piton::RequireRange("LoadDataWithTranspose", 2, load.addrMode, 0, 0, at);
     piton::SubmitLoad(VNPU_OP_LOAD_DATA_TRANSPOSE, dst.Operand(), piton::After(src.Operand(), uint64_t(load.startIndex) * square), load.repeatTimes,
@@ -164,7 +179,7 @@ template <typename C, typename A, typename B>
 PITON_API void SubmitMmad(const AscendC::LocalTensor<C> &dst, const AscendC::LocalTensor<A> &fm, const AscendC::LocalTensor<B> &filter,
                           const AscendC::MmadParams &params, const vnpu_operand *bias, Location at) {
     static_assert(kIsMultiplied<C, A, B>,
-                  "Mmad on the virtual NPU multiplies half, bfloat16_t or float into float, or int8_t into int32_t; both operands have one type");
+                  "Mmad on the virtual NPU multiplies half, bfloat16_t or float into float, or int8_t or int4b_t into int32_t; both operands have one type");
     RequireRange("Mmad", 3, params.unitFlag, 0, 3, at);
     const bool isZero = bias == nullptr && params.cmatrixInitVal && !params.isBias;
     const bool isFromTable = bias != nullptr || params.cmatrixSource;

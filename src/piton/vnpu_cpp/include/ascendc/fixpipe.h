@@ -1,14 +1,16 @@
 /*
- * Fixpipe: results out of L0C to global memory, with a change of type and layout on the way.
+ * Fixpipe: results out of L0C to global memory or L1, with a change of type and layout on the way.
  *
  * Problem: strides count columns of 16 results at the source, elements or 32-byte blocks at the destination.
  * Approach: everything becomes bytes in the record; the engine checks that quantPre fits the types.
- * Limits: to global memory only, and one quantisation parameter for all columns: the forms with a tensor of them are refused.
+ * A tensor of parameters is copied into the fixpipe buffer first, as many columns at a time as that holds.
+ * Limits: what the Ascend 910B has: into L1 always by columns (NZ), and no float or int32_t there.
  */
 #ifndef PITON_ASCENDC_FIXPIPE_H
 #define PITON_ASCENDC_FIXPIPE_H
 
-#include "vector.h"
+#include "copy.h"
+#include "cube.h"
 
 /* How Fixpipe changes the type; the V forms have a parameter per column. */
 enum QuantMode_t { NoQuant, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8_PRE, VQF322B8_PRE, REQ8, VREQ8 };
@@ -67,6 +69,10 @@ struct FixpipeParamsV220 {
 namespace piton {
 
 template <typename T, typename U>
+constexpr bool kIsFixedToL1 = (std::is_same<U, float>::value && kIsOneOf<T, half, bfloat16_t, int8_t, uint8_t>) ||
+                              (std::is_same<U, int32_t>::value && kIsOneOf<T, half, int8_t, uint8_t>);
+
+template <typename T, typename U>
 constexpr bool kIsFixed = (std::is_same<U, float>::value && kIsOneOf<T, float, half, bfloat16_t, int8_t, uint8_t>) ||
                           (std::is_same<U, int32_t>::value && kIsOneOf<T, int32_t, half, int8_t, uint8_t>);
 
@@ -75,8 +81,9 @@ PITON_API uint64_t FixMode(const AscendC::FixpipeParamsV220 &params, bool isByRo
            uint32_t(params.quantPre) << VNPU_FIX_QUANT_SHIFT;
 }
 
-PITON_API void SubmitFixpipe(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::FixpipeParamsV220 &params, bool isByRows, uint32_t elementBytes,
-                             uint8_t flags, Location at) {
+/* The record of a Fixpipe; with VNPU_FIX_REGISTERS in the mode its matrices and parameters are in registers. */
+PITON_API vnpu_record FixRecord(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::FixpipeParamsV220 &params, bool isByRows,
+                                uint32_t elementBytes, Location at) {
     constexpr uint32_t rowBytes = 64, fractalBytes = 1024; /* of 16 results */
     const uint32_t unit = isByRows ? elementBytes : kBlockBytes;
     RequireRange("Fixpipe", 2, params.unitFlag, 0, 3, at);
@@ -85,13 +92,61 @@ PITON_API void SubmitFixpipe(const vnpu_operand &dst, const vnpu_operand &src, c
     vnpu_record record = MakeNote(VNPU_OP_FIXPIPE, at, params.mSize, params.nSize, params.srcStride * rowBytes);
     record.p[3] = params.dstStride * unit;
     record.pipe = VNPU_PIPE_FIX;
-    record.flags = flags;
     record.dst = dst;
     record.src0 = src;
     record.scalar = params.deqScalar;
     record.mask[0] = params.ndNum | uint64_t(params.srcNdStride) * fractalBytes << 32;
     record.mask[1] = uint64_t(params.dstNdStride) * elementBytes | FixMode(params, isByRows) << 32;
+    return record;
+}
+
+PITON_API void SubmitFixpipe(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::FixpipeParamsV220 &params, bool isByRows, uint32_t elementBytes,
+                             uint8_t flags, Location at) {
+    vnpu_record record = FixRecord(dst, src, params, isByRows, elementBytes, at);
+    record.flags = flags;
     Submit(record);
+}
+
+struct FixTarget {
+    bool isByRows;
+    uint32_t elementBytes;
+    uint8_t flags;
+};
+
+PITON_API void BarrierOfFix(Location at) {
+    vnpu_record record = MakeNote(VNPU_OP_BARRIER, at, VNPU_PIPE_FIX);
+    record.pipe = VNPU_PIPE_FIX;
+    Submit(record);
+}
+
+/* Columns [first, first + count) with their parameters, which lie in L1 one after another. */
+PITON_API void FixPart(const vnpu_record &whole, const vnpu_operand &parameters, uint32_t first, uint32_t count, const FixTarget &target, Location at) {
+    constexpr uint32_t parameterBytes = 8, unit = 128, side = 16;
+    vnpu_operand buffer{};
+    buffer.limit = kUnbounded;
+    buffer.space = VNPU_SPACE_FB;
+    buffer.dtype = VNPU_DT_U64;
+    BarrierOfFix(at); /* what is in the buffer has been used */
+    SubmitCopy(buffer, After(parameters, uint64_t(first) * parameterBytes), {1, (count * parameterBytes + unit - 1) / unit * unit, 0, 0}, 0, at);
+    BarrierOfFix(at);
+    vnpu_record record = whole;
+    const uint32_t strip = target.elementBytes == 1 ? 2 * side : side;
+    record.p[1] = count;
+    record.src0 = After(whole.src0, uint64_t(first / side) * whole.p[2]);
+    record.dst = After(whole.dst, target.isByRows ? uint64_t(first) * target.elementBytes : uint64_t(first / strip) * whole.p[3]);
+    record.src1 = buffer;
+    record.flags = target.flags;
+    Submit(record);
+}
+
+PITON_API void FixByParts(const vnpu_operand &dst, const vnpu_operand &src, const vnpu_operand &parameters, const AscendC::FixpipeParamsV220 &params,
+                          const FixTarget &target, Location at) {
+    constexpr uint32_t most = 512; /* columns whose parameters the fixpipe buffer holds */
+    RequireRange("Fixpipe", 2, static_cast<uint32_t>(parameters.space), VNPU_SPACE_L1, VNPU_SPACE_L1, at);
+    const vnpu_record whole = FixRecord(dst, src, params, target.isByRows, target.elementBytes, at);
+    for (uint32_t first = 0; first < params.nSize; first += most) {
+        FixPart(whole, parameters, first, params.nSize - first < most ? params.nSize - first : most, target, at);
+    }
 }
 
 }  // namespace piton
@@ -106,9 +161,27 @@ PITON_API void Fixpipe(const GlobalTensor<T> &dst, const LocalTensor<U> &src, co
 }
 
 template <typename T, typename U, const FixpipeConfig &config = CFG_ROW_MAJOR>
-PITON_API void Fixpipe(const GlobalTensor<T> &, const LocalTensor<U> &, const LocalTensor<uint64_t> &, const FixpipeParamsV220 &,
-                       piton::Location = piton::Location()) {
-    static_assert(sizeof(T) == 0, "Fixpipe with a tensor of quantisation parameters is not supported by the virtual NPU");
+PITON_API void Fixpipe(const LocalTensor<T> &dst, const LocalTensor<U> &src, const FixpipeParamsV220 &intriParams, piton::Location at = piton::Location()) {
+    static_assert(piton::kIsFixedToL1<T, U>,
+                  "Fixpipe to L1 on the Ascend 910B goes from float to half, bfloat16_t, int8_t, uint8_t, and from int32_t to half, int8_t, uint8_t");
+    piton::SubmitFixpipe(dst.Operand(), src.Operand(), intriParams, false, sizeof(T), 0, at);
+}
+
+template <typename T, typename U, const FixpipeConfig &config = CFG_ROW_MAJOR>
+PITON_API void Fixpipe(const GlobalTensor<T> &dst, const LocalTensor<U> &src, const LocalTensor<uint64_t> &cbufWorkspace, const FixpipeParamsV220 &intriParams,
+                       piton::Location at = piton::Location()) {
+    static_assert(piton::kIsFixed<T, U>,
+                  "Fixpipe on the Ascend 910B goes from float to float, half, bfloat16_t, int8_t, uint8_t, and from int32_t to int32_t, half, int8_t, uint8_t");
+    piton::FixByParts(dst.Operand(), src.Operand(), cbufWorkspace.Operand(), intriParams, {config.format == CO2Layout::ROW_MAJOR, sizeof(T), dst.CopyFlags()},
+                      at);
+}
+
+template <typename T, typename U, const FixpipeConfig &config = CFG_ROW_MAJOR>
+PITON_API void Fixpipe(const LocalTensor<T> &dst, const LocalTensor<U> &src, const LocalTensor<uint64_t> &cbufWorkspace, const FixpipeParamsV220 &intriParams,
+                       piton::Location at = piton::Location()) {
+    static_assert(piton::kIsFixedToL1<T, U>,
+                  "Fixpipe to L1 on the Ascend 910B goes from float to half, bfloat16_t, int8_t, uint8_t, and from int32_t to half, int8_t, uint8_t");
+    piton::FixByParts(dst.Operand(), src.Operand(), cbufWorkspace.Operand(), intriParams, {false, sizeof(T), 0}, at);
 }
 
 }  // namespace AscendC

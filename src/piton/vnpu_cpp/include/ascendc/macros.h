@@ -22,6 +22,7 @@
 #define __cb__
 #define __cc__
 #define __fbuf__
+#define __tiling_data_ptr__
 #define __vector__
 #pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next lines */
 #define __cube__ const

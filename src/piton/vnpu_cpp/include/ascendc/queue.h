@@ -5,14 +5,17 @@
  * Approach: AllocTensor takes the next free buffer round robin and waits for the flag its last FreeTensor set; EnQue sets the forward flag, DeQue waits for
  * it; FreeTensor sets the backward flag. A queue of depth 0 keeps one pair of ids per buffer for its whole life, with the backward flag set at the start.
  * What would wait for ever on the chip is reported instead (facts read in the public headers of the framework).
- * Limits: the handle forms (TBufHandle) and queue configurations are not here.
+ * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations are not here.
  */
 #ifndef PITON_ASCENDC_QUEUE_H
 #define PITON_ASCENDC_QUEUE_H
 
+#include <algorithm>
 #include "pipe.h"
 
 namespace AscendC {
+
+using TBufHandle = uint8_t *;
 
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {
@@ -66,6 +69,8 @@ public:
             tensor = TensorOf<T>(Pop(kForward, at));
         }
     }
+    /* Without a type, for whoever has a tensor of the buffer already. */
+    PITON_API TBufHandle DeQue(piton::Location at = piton::Location()) { return reinterpret_cast<TBufHandle>(&Pop(kForward, at)); }
     template <TPosition srcUserPos, TPosition dstUserPos, typename T>
     PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) {
         return TensorOf<T>(Pop(UserEvent<srcUserPos, dstUserPos>(), at));
@@ -75,12 +80,7 @@ public:
     PITON_API bool HasTensorInQue() const { return queued_ != 0; }
     PITON_API int32_t GetTensorCountInQue() const { return queued_; }
     PITON_API bool HasIdleBuffer() const {
-        for (uint32_t i = 0; i < count_; ++i) {
-            if (first_[i].state == piton::BufferState::Free) {
-                return true;
-            }
-        }
-        return false;
+        return std::any_of(first_, first_ + count_, [](const piton::QueueBuffer &buffer) { return buffer.state == piton::BufferState::Free; });
     }
 
     /* Wait for the backward flags of all free buffers. */

@@ -3,7 +3,7 @@
  *
  * Problem and approach: state of the core that the hardware orders with other instructions; one record sets it, a question reads it.
  * Limits: the forms of SetDeqScale for CastDequant from int16_t are in dequant.h. Of CTRL, bit 48 does something, as on the Ascend 910B: 0 saturates infinities
- * and NaNs of half results. A kernel starts with 1 (engine/core.h). Of the other bits the values are kept.
+ * and NaNs of half results; bits 46, 47 and 51 are those of Mmad. A kernel starts with 1 (engine/core.h). Of the other bits the values are kept.
  */
 #ifndef PITON_ASCENDC_REGISTERS_H
 #define PITON_ASCENDC_REGISTERS_H
@@ -64,6 +64,22 @@ template <SaturationMode mode>
 PITON_API bool GetSaturationFlag(piton::Location at = piton::Location()) {
     return mode == SaturationMode::CAST || GetCtrlSpr<piton::kFloatSaturationBit, piton::kFloatSaturationBit>(at) == 0;
 }
+
+enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE = 1 };
+enum class HF32TransMode : uint8_t { NEAREST_EVEN = 0, NEAREST_ZERO = 1 };
+
+/* Mmad rounds floats to HF32 first. */
+PITON_API void SetHF32Mode(bool hf32Mode, piton::Location at = piton::Location()) { SetCtrlSpr<46, 46>(hf32Mode, at); }
+PITON_API void SetHF32Mode(HF32Mode mode, piton::Location at = piton::Location()) { SetHF32Mode(mode == HF32Mode::ENABLE, at); }
+
+/* How: to nearest, ties towards zero (true) or to even. */
+PITON_API void SetHF32TransMode(bool hf32TransMode, piton::Location at = piton::Location()) { SetCtrlSpr<47, 47>(hf32TransMode, at); }
+PITON_API void SetHF32TransMode(HF32TransMode mode, piton::Location at = piton::Location()) { SetHF32TransMode(mode == HF32TransMode::NEAREST_ZERO, at); }
+
+/* In which order Mmad walks through its results: no result hangs on it, and no cost here. */
+PITON_API void SetMMLayoutTransform(bool mmLayoutMode, piton::Location at = piton::Location()) { SetCtrlSpr<51, 51>(mmLayoutMode, at); }
+PITON_API void SetMMColumnMajor(piton::Location at = piton::Location()) { SetMMLayoutTransform(true, at); }
+PITON_API void SetMMRowMajor(piton::Location at = piton::Location()) { SetMMLayoutTransform(false, at); }
 
 }  // namespace AscendC
 

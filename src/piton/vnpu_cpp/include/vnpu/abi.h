@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 5u
+#define VNPU_ABI_VERSION 6u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -148,10 +148,15 @@ enum vnpu_opcode {
        from fractal to fractal of a repeat at the destination */
     VNPU_OP_LOAD_DATA = 195,           /* L1 to L0A or L0B */
     VNPU_OP_LOAD_DATA_TRANSPOSE = 196, /* the same under its other name */
-    /* L0C to GM: p[0] = m, p[1] = n, p[2] = bytes in L0C from 16 columns to the next 16, p[3] = bytes in GM from row to row or, without VNPU_FIX_ROWS, from
-       columns to columns; mask[0] = matrices | bytes between them in L0C << 32; mask[1] = bytes between them in GM | (VNPU_FIX_* | unit flag) << 32; scalar =
-       parameters of the quantisation */
+    /* L0C to GM or L1: p[0] = m, p[1] = n, p[2] = bytes in L0C from 16 columns to the next 16, p[3] = bytes in GM from row to row or, without VNPU_FIX_ROWS,
+       from columns to columns; mask[0] = matrices | bytes between them in L0C << 32; mask[1] = bytes between them in GM | (VNPU_FIX_* | unit flag) << 32;
+       scalar = parameters of the quantisation */
     VNPU_OP_FIXPIPE = 197,
+    /* LoadData as convolution, L1 to L0A or L0B: p[0] = mExtension | kExtension << 16, p[1] = mStartPt | kStartPt << 16, p[2] = strideW | strideH << 8 |
+       dilationFilterW << 16 | dilationFilterH << 24, p[3] = VNPU_IMAGE_* flags; mask[0] = shape (see VNPU_OP_SET_IMAGE), mask[1] = filterW | filterH << 16 |
+       channelSize << 32; scalar = padding value's bits */
+    VNPU_OP_LOAD_IMAGE = 208,
+    VNPU_OP_FILL = 209, /* L1 (on MTE2), L0A or L0B (on MTE1) = scalar: p[0] = repeats, p[1] = bytes of one, p[3] = gap after it */
     /* scalar unit */
     VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
     VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
@@ -173,6 +178,10 @@ enum vnpu_opcode {
     VNPU_OP_SET_DEQ_SCALE = 292, /* scalar: all 64 bits, see docs/vnpu-abi.md */
     VNPU_OP_SET_CTRL = 293,      /* scalar: all 64 bits */
     VNPU_OP_SET_ADDRESSES = 294, /* p[3] = 0 source, 1 destination: 16 UB addresses in blocks of 32 bytes, 16 bits each, in mask, scalar, p[1], p[2] */
+    /* registers of VNPU_OP_LOAD_IMAGE: p[0] = enum vnpu_image_register; a shape is height | width << 16 | padding left << 32, right << 40, top << 48,
+       bottom << 56 */
+    VNPU_OP_SET_IMAGE = 304,
+    VNPU_OP_SET_FIXPIPE = 305, /* registers of VNPU_OP_FIXPIPE with VNPU_FIX_REGISTERS: p[0] = enum vnpu_fix_register */
     /* notes: no hardware instruction, no time; they tell the engine what the framework classes do */
     VNPU_OP_BUFFER_INIT = 320,       /* dst = space, offset, bytes (limit); p[0] = buffer handle, p[1] = TPosition, p[2] = 1 for a queue, 0 for a TBuf */
     VNPU_OP_BUFFER_ACQUIRE = 321,    /* p[0] = buffer handle */
@@ -227,13 +236,37 @@ enum vnpu_strange_tensor { VNPU_TENSOR_OF_NO_QUEUE = 0, VNPU_TENSOR_OF_ANOTHER_Q
 #define VNPU_MMAD_ZERO 0x10u    /* from zero, not from what L0C holds */
 #define VNPU_MMAD_BIAS 0x20u    /* from the bias table */
 #define VNPU_MMAD_K_ALIGN 0x40u /* float: rows of fractals in L0A have an even number of them */
+#define VNPU_MMAD_HF32 0x80u    /* set by the engine from CTRL, for the cost */
 #define VNPU_FIX_ROWS 0x10u     /* row by row (NZ2ND); otherwise columns by columns (NZ2NZ) */
 #define VNPU_FIX_RELU 0x20u
-#define VNPU_FIX_SPLIT 0x40u    /* float, 8 columns at a time */
-#define VNPU_FIX_QUANT_SHIFT 8u /* enum vnpu_quant in the bits from here on */
+#define VNPU_FIX_REGISTERS 0x80u /* matrices and parameters come from the registers */
+#define VNPU_FIX_SPLIT 0x40u     /* float, 8 columns at a time */
+#define VNPU_FIX_QUANT_SHIFT 8u  /* enum vnpu_quant in the bits from here on */
 
-/* How Fixpipe changes the type, in the order of QuantMode_t. */
-enum vnpu_quant { VNPU_QUANT_NONE = 0, VNPU_QUANT_F16 = 1, VNPU_QUANT_BF16 = 2, VNPU_QUANT_DEQ_F16 = 3, VNPU_QUANT_F32_B8 = 5, VNPU_QUANT_REQ_B8 = 7 };
+/* How Fixpipe changes the type, in the order of QuantMode_t. The vector forms have a parameter per column, from src1 in the fixpipe buffer on. */
+enum vnpu_quant {
+    VNPU_QUANT_NONE = 0,
+    VNPU_QUANT_F16 = 1,
+    VNPU_QUANT_BF16 = 2,
+    VNPU_QUANT_DEQ_F16 = 3,
+    VNPU_QUANT_VECTOR_DEQ_F16 = 4,
+    VNPU_QUANT_F32_B8 = 5,
+    VNPU_QUANT_VECTOR_F32_B8 = 6,
+    VNPU_QUANT_REQ_B8 = 7,
+    VNPU_QUANT_VECTOR_REQ_B8 = 8
+};
+
+/* p[1..3] = number of matrices, fractals and elements from one to the next; scalar = parameter; scalar = byte of the parameters in the fixpipe buffer. */
+enum vnpu_fix_register { VNPU_FIX_MATRICES = 0, VNPU_FIX_PARAMETER = 1, VNPU_FIX_PARAMETERS = 2 };
+
+/* In p[3] of VNPU_OP_LOAD_IMAGE. */
+#define VNPU_IMAGE_TRANSPOSE 0x1u
+#define VNPU_IMAGE_RIGHT_SHAPE 0x2u  /* the right register holds the shape */
+#define VNPU_IMAGE_SETS_SHAPE 0x4u   /* mask[0] goes into that register first */
+#define VNPU_IMAGE_SETS_PADDING 0x8u /* scalar goes into the register of the padding value first */
+
+/* What VNPU_OP_SET_IMAGE sets: from scalar, or for repeats p[1] = number, p[2] = step in 16 rows or 32 bytes of columns, p[3] = 1: sideways. */
+enum vnpu_image_register { VNPU_IMAGE_SHAPE_LEFT = 0, VNPU_IMAGE_SHAPE_RIGHT = 1, VNPU_IMAGE_PADDING = 2, VNPU_IMAGE_BOUNDARY = 3, VNPU_IMAGE_REPEATS = 4 };
 
 #define VNPU_SELECT_REGISTER 0x10u /* in p[3] of VNPU_OP_SELECT */
 

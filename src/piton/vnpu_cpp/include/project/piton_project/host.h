@@ -73,6 +73,21 @@ std::common_type_t<A, B> FloorAlign(A value, B step) {
     return FloorDiv(value, step) * step;
 }
 
+/* A tensor without dimensions as one of one element, which is how kernels take it. */
+inline gert::Shape EnsureNotScalar(const gert::Shape &shape) { return shape.IsScalar() ? gert::Shape({1}) : shape; }
+
+/* Shapes while a graph is built: -2 as the only dimension is a rank that is not known, -1 a dimension that is not. */
+inline bool IsUnknownRank(const gert::Shape &shape) { return shape.GetDimNum() == 1 && shape.GetDim(0) == -2; }
+inline void SetUnknownRank(gert::Shape &shape) { shape = gert::Shape({-2}); }
+inline bool IsUnknownShape(const gert::Shape &shape) {
+    for (std::size_t i = 0; i < shape.GetDimNum(); ++i) {
+        if (shape.GetDim(i) == -1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Bytes of a data block of the unified buffer. */
 template <typename Context>
 uint32_t GetUbBlockSize(const Context *) {

@@ -1,0 +1,1 @@
+"""`piton calibrate`: constants of a hardware file fitted to a profile."""
