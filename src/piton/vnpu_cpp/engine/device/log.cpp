@@ -100,12 +100,13 @@ std::string write_diagnostic(const Diagnostic &diagnostic) {
         .done();
 }
 
-std::string write_pipes(const PipeTiming &timing) {
+// Of some of the cores; the pipes are those that the whole launch uses, so that the rest can be computed.
+std::string write_pipes(const PipeTiming &timing, const PipeTiming &whole) {
     return Json('{')
         .raw("busy_cycles", by_pipe(timing.busy))
         .raw("stall_cycles", by_pipe(timing.stall))
-        .raw("wait_cycles", by_reason(timing, timing.wait, kWaitNames))
-        .raw("lost_cycles", by_reason(timing, timing.lost, kLossNames))
+        .raw("wait_cycles", by_reason(whole, timing.wait, kWaitNames))
+        .raw("lost_cycles", by_reason(whole, timing.lost, kLossNames))
         .number("cores", timing.cores)
         .done();
 }
@@ -124,7 +125,7 @@ std::string write_launch(const LoggedLaunch &launch) {
         .raw("wait_cycles", by_reason(timing, timing.wait, kWaitNames))
         .raw("lost_cycles", by_reason(timing, timing.lost, kLossNames))
         .number("cores", timing.cores)
-        .raw("cube", timing.cube.cores ? write_pipes(timing.cube) : "null")
+        .raw("cube", timing.cube.cores ? write_pipes(timing.cube, timing) : "null")
         .number("hbm_bytes", timing.hbm_bytes)
         .number("l2_bytes", timing.l2_bytes)
         .number("gm_read_bytes", timing.gm_read_bytes)
