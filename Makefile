@@ -7,7 +7,7 @@ WORKERS ?= 2
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers format test-slow lint-suite sanitize bench clean
+.PHONY: help demo test fidelity check lint types layers format test-slow lint-suite sanitize bench clean
 
 help:
 	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
@@ -18,6 +18,7 @@ help:
 	@echo "make lint-suite the suites' rules with their goldens run, cases up to 4M elements; takes most of an hour, goes on where it was stopped"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make bench      speeds against their bounds, the comparison's ratios, fidelity tables; about 3 minutes"
+	@echo "make fidelity   simulated times against published and measured ones"
 	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
 
 demo:
@@ -63,6 +64,11 @@ test-slow:
 sanitize:
 	@tools/venv.sh dev
 	$(BIN)/python -m pytest tests/sim -m slow
+
+fidelity:
+	@tools/venv.sh dev
+	$(BIN)/python benchmarks/fidelity
+	$(BIN)/python benchmarks/fidelity/measured.py
 
 bench:
 	@tools/venv.sh dev

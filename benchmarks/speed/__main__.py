@@ -14,13 +14,19 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
 import builds  # noqa: E402 - the path is set above so that the command works in a plain checkout
 import comparison  # noqa: E402 - as above
 import overhead  # noqa: E402 - as above
+import places  # noqa: E402 - as above
 import simulation  # noqa: E402 - as above
 import startup  # noqa: E402 - as above
 from figures import Figure, describe_machine, render  # noqa: E402 - as above
 from rig import Rig, open_rig  # noqa: E402 - as above
 
 ALONE: dict[str, Callable[[], list[Figure]]] = {"startup": startup.measure, "comparison": comparison.measure}
-ON_A_RIG: dict[str, Callable[[Rig], list[Figure]]] = {"builds": builds.measure, "simulation": simulation.measure, "overhead": overhead.measure}
+ON_A_RIG: dict[str, Callable[[Rig], list[Figure]]] = {
+    "builds": builds.measure,
+    "simulation": simulation.measure,
+    "overhead": overhead.measure,
+    "places": places.measure,
+}
 
 
 def main() -> None:

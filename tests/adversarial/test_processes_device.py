@@ -171,6 +171,30 @@ def test_only_kernels_write_what_is_updated_in_place(make: Make, statement: str,
     assert [item.cause for item in execution.outcomes] == causes
 
 
+SMALL = 16
+"""Elements: few enough for the allowance of a copy."""
+ATTRIBUTED = {
+    "a copy of the host's": ("filled(x)\n    y = torch.empty_like(x); y.copy_(torch.ones(16))\n    return y", [Cause.NOT_STORED_BY_KERNEL]),
+    "a copy of the host's over what a kernel stored": ("y = filled(x); y.copy_(torch.ones(16))\n    return y", [Cause.NOT_STORED_BY_KERNEL]),
+    "a kernel's store over a copy of the host's": ("y = torch.empty_like(x); y.copy_(torch.ones(16)); launch('fill', y)\n    return y", []),
+    "a device copy of an input": ("filled(x)\n    y = torch.empty_like(x); y.copy_(x)\n    return y", [Cause.NOT_STORED_BY_KERNEL]),
+    "a device copy of what a kernel stored": ("y = torch.empty_like(x); y.copy_(filled(x))\n    return y", []),
+    "memory that a kernel stored into before it was freed": ("y = filled(x); del y\n    return torch.empty_like(x)", [Cause.UNWRITTEN_OUTPUT]),
+    "half stored, half copied": ("y = torch.empty_like(x); y.copy_(torch.ones(16)); launch('fill', y, 32)\n    return y", [Cause.NOT_STORED_BY_KERNEL]),
+}
+
+
+@pytest.mark.parametrize(("body", "causes"), ATTRIBUTED.values(), ids=ATTRIBUTED)
+def test_an_output_byte_is_a_kernels_as_long_as_the_last_write_to_it_was(make: Make, body: str, causes: list[Cause]) -> None:
+    assert [item.cause for item in make(f"def op(x):\n    {body}").call(SMALL).outcomes] == causes
+
+
+def test_what_a_kernel_stored_in_the_call_before_is_no_output_of_this_one(make: Make) -> None:
+    rig = make("def op(x):\n    if x.numel() == 16: return filled(x)\n    filled(x)\n    return torch.empty_like(x)")
+    assert rig.call(SMALL).outcomes == ()
+    assert [item.cause for item in rig.call(SMALL + 16).outcomes] == [Cause.UNWRITTEN_OUTPUT]
+
+
 def test_the_parents_memory_is_closed_to_a_host_of_the_same_user(make: Make) -> None:
     rig = make(f"def op(x): open('/proc/{os.getpid()}/mem', 'rb')")
     (found,) = rig.call().outcomes

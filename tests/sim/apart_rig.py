@@ -29,7 +29,7 @@ def code_program() -> Path:
 @cache
 def kernel_library() -> Path:
     """The kernels of the engine's tests, the very objects that lie beside the engine otherwise."""
-    return build([*sorted(HERE.glob("engine_kernels*.cpp")), HERE / "apart_library.cpp"], [], ["-shared"], "kernels.so")
+    return build([*sorted(HERE.glob("engine_kernels*.cpp")), HERE / "engine_attacks.cpp", HERE / "apart_library.cpp"], [], ["-shared"], "kernels.so")
 
 
 class ApartRig(Rig):
@@ -38,6 +38,8 @@ class ApartRig(Rig):
     def __init__(self, **options: int) -> None:
         super().__init__(**options)
         self._process: subprocess.Popen[bytes] | None = None
+        self.exit_code: int | None = None
+        """Of the last process; -9 when it did not end by itself."""
 
     def close(self) -> None:
         """End the process too."""
@@ -70,7 +72,7 @@ class ApartRig(Rig):
 
     def _end(self) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            self._process.kill()  # one that has ended by itself keeps its exit code
+            self.exit_code = self._process.wait()
             self._control.close()
         self._process = None

@@ -287,6 +287,10 @@ class Rig:
         self._library.rig_upload(self._rig, ctypes.c_uint64(address), np.ascontiguousarray(data).ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
         return address
 
+    def copy_in(self, address: int, data: npt.NDArray[Any]) -> None:
+        """A copy of the host's into memory of its own."""
+        self._library.rig_copy_in(self._rig, ctypes.c_uint64(address), np.ascontiguousarray(data).ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(data.nbytes))
+
     def download(self, address: int, shape: int, dtype: Any) -> npt.NDArray[Any]:
         """Bytes of device memory as an array."""
         data = np.empty(shape, dtype)

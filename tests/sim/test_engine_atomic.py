@@ -24,6 +24,7 @@ from engine_rig import (
     Rig,
     S,
     V,
+    barrier,
     flag,
     gm,
     load,
@@ -75,6 +76,21 @@ def test_atomic_stores_combine_with_what_is_there(rig: Rig, mode: int, dtype: in
     np.testing.assert_array_equal(got.astype(np.float64), expected.astype(np.float64))
     assert report.causes() == []
     assert rig.stored(out) == f"0-{70 * SIZE[dtype]}"
+
+
+def test_adding_to_what_the_host_copied_there_does_not_make_it_the_kernels(rig: Rig) -> None:
+    source, out = rig.upload(np.ones(16, np.float32)), rig.allocate(64)
+    rig.copy_in(out, np.ones(16, np.float32))
+    steps = [load(ub(0), gm(source), 64), *flag(MTE2, MTE3), atomic(ADD, F32), pad(gm(out), ub(0), 64), atomic(NONE)]
+    assert rig.launch(steps).causes() == []
+    assert (rig.download(out, 1, np.float32)[0], rig.stored(out)) == (2, "")
+
+
+def test_adding_to_what_a_kernel_stored_keeps_it_the_kernels(rig: Rig) -> None:
+    source, out = rig.upload(np.ones(16, np.float32)), rig.allocate(64)
+    steps = [load(ub(0), gm(source), 64), *flag(MTE2, MTE3), pad(gm(out), ub(0), 32), barrier(MTE3), atomic(ADD, F32), pad(gm(out), ub(0), 32), atomic(NONE)]
+    assert rig.launch(steps).causes() == []
+    assert (rig.download(out, 1, np.float32)[0], rig.stored(out)) == (2, "0-32")
 
 
 def test_none_ends_it_and_a_type_alone_keeps_the_kind(rig: Rig) -> None:

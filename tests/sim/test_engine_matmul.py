@@ -124,3 +124,109 @@ TYPES = [
 @pytest.mark.parametrize("case", TYPES, ids=lambda case: case.kernel)
 def test_products_are_exact_on_whole_numbers(rig: Rig, case: Case, turned: tuple[bool, bool]) -> None:
     check(rig, replace(case, turned=turned))
+
+
+VARIANTS = {
+    "bias": replace(SMALL, bias=F32),
+    "bias of halves": replace(SMALL, kernel="matmul f16 f16", result=F16, bias=F16),
+    "bias of whole numbers": replace(SMALL, kernel="matmul i8 i32", dtype=I8, result=I32, cut=(32, 64, 64), bias=I32),
+    "one step of k with bias": replace(SMALL, bias=F32, shape=(70, 90, 30)),
+    "step by step": replace(SMALL, way=STEPWISE, bias=F32),
+    "columns first": replace(SMALL, tiling={"iterateOrder": 1}),
+    "two results in L0C": replace(SMALL, tiling={"dbL0C": 2}),
+    "no double buffers": replace(SMALL, tiling={"dbL0A": 1, "dbL0B": 1}),
+    "all of k of A stays": replace(SMALL, tiling={"iterateOrder": 1, "depthA1": 4, "depthB1": 2}),
+    "more slots than pieces": replace(SMALL, tiling={"depthA1": 30, "depthB1": 30}),
+    "two objects": replace(SMALL, way=TWICE, shape=(64, 90, 100), tiling={"singleCoreM": 32}),
+    "sums of parts of k": replace(SMALL, way=SUMS, shape=(32, 48, 96), tiling={"singleCoreK": 32}),
+    "a part of a larger matrix": replace(
+        SMALL, settings={"tailM": 70, "tailN": 90, "tailK": 100}, tiling={"singleCoreM": 16, "singleCoreN": 16, "singleCoreK": 16}
+    ),
+    "shapes set again": replace(SMALL, tiling={"M": 999, "N": 999, "Ka": 999}, settings={"orgM": 70, "orgN": 90, "orgK": 100}),
+    "one row": replace(SMALL, shape=(1, 90, 100)),
+    "a vector": replace(SMALL, kernel="matmul vector f16 f32", shape=(1, 90, 600), cut=(16, 48, 256)),
+    "a constant size": replace(SMALL, kernel="matmul fixed f16 f32"),
+}
+
+
+@pytest.mark.parametrize("case", VARIANTS.values(), ids=VARIANTS)
+def test_every_way_to_ask_gives_the_product(rig: Rig, case: Case) -> None:
+    check(rig, case)
+
+
+@pytest.mark.parametrize(("kernel", "dtype", "result", "factor"), [("matmul i8 f16", I8, F16, 0.5), ("matmul f16 i8", F16, I8, 0.25)])
+def test_results_are_scaled_on_the_way_to_narrow_types(rig: Rig, kernel: str, dtype: int, result: int, factor: float) -> None:
+    signed = 1 << 46 if result == I8 else 0
+    case = replace(SMALL, kernel=kernel, dtype=dtype, result=result, cut=(32, 64, 64), scale=int(np.float32(factor).view(np.uint32)) | signed)
+    a, b = whole(70, 100), whole(100, 90)
+    report, out = run(rig, case, a, b)
+    assert report.diagnostics == []
+    expected = (a @ b) * factor
+    expected = np.clip(np.rint(expected), -128, 127) if result == I8 else expected
+    np.testing.assert_array_equal(rig.download(out, 70 * 90, RESULTS[result]).reshape(70, 90), expected)
+
+
+def test_results_in_fractals_lie_in_columns_of_sixteen(rig: Rig) -> None:
+    case = replace(SMALL, kernel="matmul nz out f16", shape=(64, 96, 80), result=F16)
+    a, b = whole(64, 80), whole(80, 96)
+    report, out = run(rig, case, a, b)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(rig.download(out, 64 * 96, np.float16), fractals((a @ b).astype(np.float16), 16).ravel())
+
+
+def test_results_one_behind_the_other_are_blocks(rig: Rig) -> None:
+    case = replace(SMALL, shape=(40, 50, 32), settings={"isSequential": 1})
+    a, b = whole(40, 32), whole(32, 50)
+    _, out = run(rig, case, a, b)
+    c = a @ b
+    blocks = [c[:32, :48], c[32:, :48], c[:32, 48:], c[32:, 48:]]
+    np.testing.assert_array_equal(rig.download(out, 40 * 50, np.float32), np.concatenate([block.ravel() for block in blocks]))
+
+
+def test_an_atomic_result_adds_to_what_is_there(rig: Rig) -> None:
+    a, b, before = whole(70, 100), whole(100, 90), whole(70, 90).astype(np.float32)
+    out = rig.upload(before, is_mutable=True)
+    report, _ = run(rig, replace(SMALL, atomic=1), a, b, out=out)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(rig.download(out, 70 * 90, np.float32).reshape(70, 90), a @ b + before)
+
+
+def test_rows_beyond_65535_elements_need_the_check_of_intrinsics(rig: Rig) -> None:
+    case = replace(SMALL, shape=(2, 16, 70000), tiling={"singleCoreK": 64})
+    a, b = np.zeros((2, 70000), np.int64), whole(70000, 16)
+    a[:, :64] = whole(2, 64)
+    refused, _ = run(rig, case, a, b)
+    assert "set intrinsicsCheck in the MatmulConfig" in refused.first("device_exception")["message"]
+    report, out = run(rig, replace(case, kernel="matmul long rows"), a, b)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(rig.download(out, 32, np.float32).reshape(2, 16), a @ b)
+
+
+IMPOSSIBLE = {
+    "Iterate without matrix A: call SetTensorA first": replace(SMALL, way=NOTHING_SET),
+    "call GetTensorC after each Iterate": replace(SMALL, way=TOO_FAR),
+    "SetBias, but the tiling's isBias is 0": replace(SMALL, bias=F32, tiling={"isBias": 0}),
+    "the MatmulType of B has to have ISTRANS true": replace(SMALL, kernel="matmul fixed f16 f32", turned=(False, True)),
+    "the tiling's singleCoreM is 0": replace(SMALL, tiling={"singleCoreM": 0}),
+    "baseM and baseN multiples of 16": replace(SMALL, cut=(30, 48, 32)),
+    "takes 131072 bytes, L0A has 65536": replace(SMALL, cut=(128, 48, 256)),
+    "takes 163840 bytes, L0B has 65536": replace(SMALL, cut=(32, 320, 128)),
+    "takes 262144 bytes, L0C has 131072": replace(SMALL, cut=(256, 256, 16)),
+    "takes 1310720 bytes, L1 has 524288": replace(SMALL, cut=(128, 128, 64), tiling={"depthA1": 40, "depthB1": 40}),
+}
+
+
+@pytest.mark.parametrize(("text", "case"), IMPOSSIBLE.items(), ids=lambda value: value if isinstance(value, str) else "")
+def test_what_cannot_work_is_said_with_the_numbers(rig: Rig, text: str, case: Case) -> None:
+    m, n, k = case.shape
+    report, _ = run(rig, case, whole(m, k), whole(k, n), GENERATOR.integers(0, 3, n) if case.bias else None)
+    assert text in report.first("device_exception")["message"]
+
+
+def test_pieces_that_stay_in_l1_are_loaded_once(rig: Rig) -> None:
+    """All of k of A fits, columns come first: A is read once, B once per row of blocks."""
+    few = replace(SMALL, shape=(64, 96, 64), tiling={"iterateOrder": 1, "depthA1": 2, "depthB1": 2})
+    a, b = whole(64, 64), whole(64, 96)
+    report, _ = run(rig, few, a, b)
+    loads = [entry for entry in report.trace[0] if entry[0] == 1]
+    assert len(loads) == 2 * 2 + 2 * 2 * 2

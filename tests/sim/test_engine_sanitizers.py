@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SUITES = ("vector", "dequant", "compare", "reduce", "gather", "cast", "copy", "atomic", "cache", "hazard", "launch", "cube")
+SUITES = ("vector", "dequant", "compare", "reduce", "gather", "cast", "copy", "atomic", "cache", "hazard", "launch", "cube", "hostile_records")
 
 
 def runtime(name: str) -> str:

@@ -160,3 +160,14 @@ def test_a_function_is_not_a_number_outside_its_range(rig: Rig, name: str, outsi
 
 def test_memory_of_a_function_that_is_what_it_reads_is_reported(rig: Rig) -> None:
     assert run(rig, "overlap f32", np.ones(2048, np.float32), 2048, GIVEN)[1][0] == "bad_overlap"
+
+
+def test_a_preload_changes_nothing_that_a_kernel_sees(rig: Rig) -> None:
+    data = np.arange(64, dtype=np.float32)
+    got, causes = run(rig, "preload f32", data, 64, 3)
+    assert causes == []
+    assert np.array_equal(got, data)
+
+
+def test_a_preload_beyond_the_instruction_cache_is_refused(rig: Rig) -> None:
+    assert run(rig, "preload f32", np.arange(64, dtype=np.float32), 64, 16)[1] == ["bad_parameter"]

@@ -10,7 +10,7 @@ import pytest
 from piton.targets.vnpu.api_names import API_NAMES
 
 ROOT = Path(__file__).parents[2]
-HEADERS = sorted((ROOT / "src" / "piton" / "vnpu_cpp" / "include" / "ascendc").glob("*.h"))
+HEADERS = sorted((ROOT / "src" / "piton" / "vnpu_cpp" / "include" / "ascendc").rglob("*.h"))
 TABLE = ROOT / "docs" / "ascendc-api.md"
 DEFINERS = "BINARY|LOGIC|SCALAR|UNARY|FUSED|COMPARE_SCALAR|WHOLE_REDUCE|GROUP_REDUCE|TYPED_REDUCE|REDUCE_EXTREME|ATOMIC|FILL|BROADCAST|COMPOSED_[A-Z]+|CLAMP"
 FUNCTION = re.compile(r"PITON_API (?:constexpr )?[\w:<>&\* ]+?[ \*&](\w+)\(")

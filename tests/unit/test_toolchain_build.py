@@ -253,6 +253,44 @@ def test_the_package_holds_the_python_files_and_the_module(toolchain: VnpuToolch
     import_package(toolchain, built)
 
 
+PAST_THE_CORE = {
+    "a file": ("#include <unistd.h>", "write(1, &tiling, 1);", "write"),
+    "the allocator": ("#include <cstdlib>", "AscendC::SetPadValue(reinterpret_cast<int64_t>(std::malloc(tiling.total)));", "malloc"),
+    "a thread": ("#include <pthread.h>", "pthread_exit(nullptr);", "pthread_exit"),
+    "a system call": ("#include <unistd.h>", "syscall(39);", "syscall"),
+    "a thread_local variable": ("extern thread_local int kept;", "kept += 1;", "__tls_get_addr"),
+}
+MATHS = "AscendC::SetPadValue(std::sqrt(factor) + std::pow(factor, 2.5f) + std::fabs(factor) + std::floor(std::log(factor)));"
+
+
+def with_statement(statement: str, head: str) -> dict[str, str]:
+    """The kernel with one more statement, and a line above it."""
+    anchor = "    AscendC::SetPadValue(tiling.rest);\n"
+    assert anchor in KERNEL
+    return {KERNEL_PATH: f"{head}\n{KERNEL.replace(anchor, f'{anchor}    {statement}' + chr(10))}"}
+
+
+@pytest.mark.parametrize(("head", "statement", "symbol"), PAST_THE_CORE.values(), ids=PAST_THE_CORE)
+def test_device_code_that_calls_the_machines_libraries_is_refused_with_its_line(
+    toolchain: VnpuToolchain, tmp_path: Path, head: str, statement: str, symbol: str
+) -> None:
+    changes = with_statement(statement, head)
+    build = toolchain.build(submission(tmp_path / "submission", changes), operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is not None
+    assert build.outcome.cause is Cause.UNSUPPORTED_API
+    assert build.outcome.numbers["api"] == symbol
+    assert "an AI core has no" in build.outcome.message
+    line = 1 + changes[KERNEL_PATH].splitlines().index(f"    {statement}")
+    assert build.outcome.place is not None
+    assert (build.outcome.place.file, build.outcome.place.line) in ((KERNEL_PATH, line), (KERNEL_PATH, line + 1))
+
+
+def test_device_code_may_call_scalar_maths(toolchain: VnpuToolchain, tmp_path: Path) -> None:
+    changes = with_statement(MATHS, "#include <cmath>")
+    build = toolchain.build(submission(tmp_path / "submission", changes), operator(), PlainRunner(), str(tmp_path / "out"))
+    assert build.outcome is None, build.outcome
+
+
 def test_a_second_build_runs_no_compiler_and_has_the_same_key(toolchain: VnpuToolchain, built: Build, tmp_path: Path) -> None:
     counting = PlainRunner()
     again = toolchain.build(submission(tmp_path / "submission"), operator(), counting, str(tmp_path / "out"))

@@ -2,6 +2,7 @@
 #include "vnpu/abi.h"
 
 extern "C" void (*rig_kernel(const char *name))(const void *);
+extern "C" void (*rig_attack(const char *name))(const void *);
 extern "C" void (*rig_seeded(const char *name))(const void *);
 
 namespace {
@@ -10,7 +11,7 @@ constexpr uint32_t kNameBytes = 64, kBytes = kNameBytes + 24;
 
 void by_name(const void *block) {
     const auto *name = static_cast<const char *>(block);
-    const auto seeded = rig_seeded(name);
+    const auto attack = rig_attack(name), seeded = attack ? attack : rig_seeded(name);
     (seeded ? seeded : rig_kernel(name))(name + kNameBytes);
 }
 

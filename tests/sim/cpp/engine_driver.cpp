@@ -138,6 +138,7 @@ std::string ranges(const IntervalSet &set) {
 extern "C" {
 
 void (*rig_kernel(const char *name))(const void *);
+void (*rig_attack(const char *name))(const void *);
 void (*rig_seeded(const char *name))(const void *);  // kernels with a defect that the last argument chooses
 
 Rig *rig_open(uint64_t ub_bytes, uint32_t cores) {
@@ -156,7 +157,15 @@ int rig_release(Rig *rig, uint64_t address) { return rig->memory.release(address
 void rig_upload(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
     std::memcpy(rig->memory.writable(address), data, bytes);
     Allocation *target = rig->memory.find(address, bytes);
+    target->owner = Owner::Parent;
     target->defined.add(address - target->address, address - target->address + bytes);
+}
+// What host code copies into memory of its own.
+void rig_copy_in(Rig *rig, uint64_t address, const void *data, uint64_t bytes) {
+    rig_upload(rig, address, data, bytes);
+    Allocation *target = rig->memory.find(address, bytes);
+    target->owner = Owner::Host;
+    target->stored.remove(address - target->address, address - target->address + bytes);
 }
 void rig_download(Rig *rig, uint64_t address, void *data, uint64_t bytes) { std::memcpy(data, rig->memory.readable(address), bytes); }
 
@@ -202,7 +211,7 @@ const char *rig_run_apart(Rig *rig, const void *arguments, uint32_t bytes, uint3
     return rig->text.c_str();
 }
 const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {
-    const auto seeded = rig_seeded(name);
+    const auto attack = rig_attack(name), seeded = attack ? attack : rig_seeded(name);
     const vnpu_kernel kernel{VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, seeded ? seeded : rig_kernel(name)};
     rig->text = as_json(rig->engine.launch(kernel, arguments, blocks));
     return rig->text.c_str();

@@ -79,7 +79,10 @@ Entry Find(const Row (&rows)[n], const char *name) {
 Entry FindApiKernel(const char *name);
 Entry FindRowKernel(const char *name);
 Entry FindFunctionKernel(const char *name);
+Entry FindSortKernel(const char *name);
+Entry FindNormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
+Entry FindMixedMatmulKernel(const char *name);
 
 }  // namespace rig
 

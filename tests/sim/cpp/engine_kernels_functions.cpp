@@ -146,6 +146,18 @@ void overlap(const Arguments &x) {
     });
 }
 
+/* The caches are told what comes; then the data is copied. */
+void preload(const Arguments &x) {
+    GlobalTensor<uint64_t> line;
+    line.SetGlobalBuffer(reinterpret_cast<uint64_t *>(x.in));
+    DataCachePreload(line, int64_t(8));
+    DataCachePreload(line, int16_t(0));
+    ICachePreLoad(x.b);
+    if (GetICachePreloadStatus() == 0) {
+        Between<float>(x, x.a, x.a, [&](const LocalTensor<float> &dst, const LocalTensor<float> &src) { Adds(dst, src, 0.0f, static_cast<int32_t>(x.a)); });
+    }
+}
+
 #define BOTH(name) \
     {#name " f16", name<half>}, { #name " f32", name<float> }
 const Row kRows[] = {BOTH(sin),
@@ -176,7 +188,8 @@ const Row kRows[] = {BOTH(sin),
                      BOTH(exp_series),
                      BOTH(exp_without_series),
                      BOTH(overlap),
-                     {"xor_of i16", xor_of<int16_t>}};
+                     {"xor_of i16", xor_of<int16_t>},
+                     {"preload f32", preload}};
 
 }  // namespace
 

@@ -19,6 +19,7 @@ from typing import Literal
 from piton.core.execution import Diagnostic
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu.api_names import API_NAMES, VENDOR_HEADERS
+from piton.targets.vnpu.device_functions import refusal
 
 _PLACE = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+)"
 _MESSAGE = re.compile(rf"^{_PLACE}:(?:(?P<column>\d+):)?\s+(?P<severity>fatal error|error|warning|note):\s*(?P<text>.*)$")
@@ -182,9 +183,12 @@ def undefined_symbols(text: str) -> list[str]:
     return list(dict.fromkeys(match["symbol"] for match in _UNDEFINED.finditer(text)))
 
 
-def judge_link(symbols: Iterable[str], raw: str, is_user_file: IsUserFile = lambda _file: False) -> Outcome:
+def judge_link(symbols: Iterable[str], raw: str, is_user_file: IsUserFile = lambda _file: False, *, is_device: bool = False) -> Outcome:
     """The outcome of a link that failed or left `symbols` undefined; `raw` is the linker's output, with demangled symbols and the lines that use them."""
     names = list(symbols)
+    refused = _refused(names, raw, is_user_file) if is_device else None
+    if refused is not None:
+        return refused
     twice = [match["symbol"] for match in _TWICE.finditer(raw)]
     if not names and not twice:
         return outcome(Cause.LINK_ERROR, f"the linker failed: {raw.strip()[-400:] or 'no output'}")
@@ -193,6 +197,16 @@ def judge_link(symbols: Iterable[str], raw: str, is_user_file: IsUserFile = lamb
     place = Place(file=spots[0][0], line=spots[0][1]) if spots else Place()
     text = _undefined_text(names) if names else _twice_text(chosen, spots)
     return outcome(Cause.LINK_ERROR, text, place=place, symbol=chosen[0], symbols=len(chosen))
+
+
+def _refused(names: list[str], raw: str, is_user_file: IsUserFile) -> Outcome | None:
+    """The outcome of device code that calls a function of the machine's libraries."""
+    name = next((name for name in names if refusal(name)), None)
+    if name is None:
+        return None
+    file, line = next(_link_spots(raw, name, is_user_file), ("", 0))
+    text = refusal(name) or ""
+    return outcome(Cause.UNSUPPORTED_API, text, place=Place(file=file, line=line, instruction=name), api=name, symbols=len(names))
 
 
 def _link_spots(raw: str, symbol: str, is_user_file: IsUserFile) -> Iterator[Spot]:

@@ -214,8 +214,8 @@ class OwnParts:
         return [self._device_link("vnpu-device", engine), self._device_link("piton-code", [*code, *shared])]
 
     def _device_link(self, name: str, objects: list[str]) -> Step:
-        """`-rdynamic`, so that device libraries find the functions they call in it."""
-        return self._own_link(name, ("-rdynamic", "-pthread", *objects, "-ldl"), objects)
+        """`-rdynamic`, so that device libraries find the functions they call in it; `--no-as-needed`, so that they find scalar maths (device_functions.py)."""
+        return self._own_link(name, ("-rdynamic", "-pthread", "-Wl,--no-as-needed", *objects, "-ldl", "-lm"), objects)
 
     def _host_link(self, objects: list[str]) -> Step:
         arguments = ("-shared", "-Wl,-soname,libpiton_npu.so", *objects, *self.torch_libraries(), "-ldl")

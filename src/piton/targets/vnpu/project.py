@@ -19,6 +19,8 @@ from piton.targets.vnpu.declarations import parse
 from piton.targets.vnpu.heads import Kind
 
 DESCRIBER = "piton_describe.cpp"
+_OF_THE_API = "TCubeTiling"
+"""The one tiling structure that kernels know without the project: its host form is made by the same macros."""
 DESCRIBER_TEXT = '#include "piton_project/describe.h"\nint main() { return piton_project::Describe(); }\n'
 BINDING = "piton_binding.cpp"
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$", max_length=200)]
@@ -209,7 +211,10 @@ class Sources:
         """What the tiling macros of the host define, as the kernel sees it."""
         lines: list[str] = []
         for structure in self._project.structures:
-            members = " ".join(f"{item.type} {item.name}{f'[{item.count}]' if item.count else ''};" for item in structure.fields)
+            if structure.title == _OF_THE_API:
+                lines.append('#include "ascendc/matmul/cube_tiling.h"')
+                continue
+            members = " ".join(f"{_aligned(item.type)} {item.name}{f'[{item.count}]' if item.count else ''};" for item in structure.fields)
             lines.append(f"struct alignas(8) {structure.title} {{ {members} }};")
         return lines
 
@@ -243,3 +248,8 @@ def signature(operator: Operator) -> tuple[str, list[str]]:
     results = ", ".join("Tensor" for _ in operator.outputs)
     arguments = ", ".join(f"{shown[name]} {name}" for name in names)
     return f"{operator.name}({arguments}) -> {results if len(operator.outputs) == 1 else f'({results})'}", names
+
+
+def _aligned(member_type: str) -> str:
+    """Inner structures start at multiples of eight bytes on the host."""
+    return f"alignas(8) {member_type}" if member_type == _OF_THE_API else member_type

@@ -11,7 +11,7 @@ from piton.targets.vnpu.compiler import STEP_LIMITS, Step, StepResult, Workshop
 from piton.targets.vnpu.diagnostics import Message, judge_compile, judge_link, parse_compiler
 from piton.targets.vnpu.own import OwnParts
 from piton.targets.vnpu.sources import SourceTree
-from piton.targets.vnpu.steps import OperatorSteps, Unit, unexpected
+from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, OperatorSteps, Unit, unexpected
 
 
 class SourceBuild:
@@ -76,7 +76,8 @@ class SourceBuild:
         if result.is_timed_out:
             return _timeout(step.name), ""
         if not result.path:
-            return judge_link(unexpected(result.output, expected), result.output, self.tree.contains), ""
+            missing = unexpected(result.output, expected)
+            return judge_link(missing, result.output, self.tree.contains, is_device=expected is EXPECTED_ON_DEVICE), ""
         return None, result.path
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from piton.core.canonical import digest, digest_bytes
 from piton.core.submission import Manifest, OperatorSources
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT, Step
+from piton.targets.vnpu.device_functions import ALLOWED
 from piton.targets.vnpu.device_pass import cut
 from piton.targets.vnpu.diagnostics import undefined_symbols
 from piton.targets.vnpu.launches import launched_kernels, names_in, registrations
@@ -35,7 +36,7 @@ DEVICE_FLAGS = (
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
 calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
-EXPECTED_ON_DEVICE = re.compile(r"vnpu_(submit|fetch|register_kernel)$|__sanitizer_cov_")
+EXPECTED_ON_DEVICE = ALLOWED
 _CCE_AICORE = {2201: 220}
 """The older number of an architecture, by the newer one; public kernels compare it with 220 for the Ascend 910B."""
 NOTHING = re.compile(r"(?!)")
@@ -120,8 +121,9 @@ class OperatorSteps:
         return self._link_step("program", (*_LENIENT, "-pthread", *everything, "-ldl"), everything, NOTHING)
 
     def device_link(self, objects: list[str]) -> Step:
-        """The device library."""
-        return self._link_step("device.so", ("-shared", "-Wl,--gc-sections", *_LENIENT, *objects), objects, EXPECTED_ON_DEVICE)
+        """The device library; without the machine's libraries, so that everything it needs of them is named."""
+        bare = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
+        return self._link_step("device.so", (*bare, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
 
     def device_pass(self, unit: Unit, host_object: Path) -> Unit:
         """The device pass of a single-source file whose host pass is compiled: kernels are what that pass launches."""

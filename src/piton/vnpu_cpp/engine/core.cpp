@@ -1,5 +1,7 @@
 #include "core.h"
 
+#include <atomic>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -53,7 +55,20 @@ uint32_t Places::index(const Place &place) {
 }
 
 Launch::Launch(const EngineOptions &options_, const ChipModel &chip_, DeviceMemory &memory_)
-    : options(options_), chip(chip_), limits(limits_of(chip_)), memory(memory_), reporter(options_.max_diagnostics) {}
+    : options(options_), chip(chip_), limits(limits_of(chip_)), memory(memory_), reporter(options_.max_diagnostics) {
+    static std::atomic<uint64_t> launches{0};
+    serial = ++launches;
+}
+
+Launch::~Launch() {
+    if (system_workspace != 0) memory.release(system_workspace);
+}
+
+uint64_t Launch::workspace_of_runtime() {
+    constexpr uint64_t kBytes = 16u << 20;  // what GetLibApiWorkSpaceSize answers
+    if (system_workspace == 0) system_workspace = memory.allocate(kBytes, Owner::Host, true);
+    return system_workspace;
+}
 
 Core::Core(Launch &launch_, uint32_t index_, std::vector<uint8_t> ub_)
     : launch(launch_),

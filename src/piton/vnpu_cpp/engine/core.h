@@ -43,6 +43,9 @@ struct Core;
 
 struct Launch {
     Launch(const EngineOptions &options, const ChipModel &chip, DeviceMemory &memory);
+    ~Launch();
+    Launch(const Launch &) = delete;
+    Launch &operator=(const Launch &) = delete;
 
     const EngineOptions options;
     const ChipModel &chip;
@@ -66,6 +69,10 @@ struct Launch {
     std::shared_ptr<LaunchTimeline> timeline;  // null unless asked for
     std::exception_ptr engine_failure;         // ours, not the kernel's: thrown again outside device code
 
+    uint64_t system_workspace = 0;  // what the runtime gives a kernel that nobody gave one; made when it is asked for
+    uint64_t serial;                // of this launch in this process
+
+    uint64_t workspace_of_runtime();
     uint32_t blocks_at_once() const { return vnpu::blocks_at_once(groups, limits.cores_aic, limits.cores_aiv); }
 };
 

@@ -11,10 +11,12 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint32_t kFlagBytes = 32;   // of a flag in global memory
-constexpr uint32_t kIsCounted = 1;    // p[0] of SOFT_SET: add to the value
-constexpr uint32_t kIsConsuming = 1;  // p[0] of SOFT_WAIT: the value exactly, and back to 0
-constexpr uint32_t kIsFromReset = 2;  // the flag counts from its reset on, whatever memory held before
+constexpr uint32_t kFlagBytes = 32;      // of a flag in global memory
+constexpr uint32_t kIsCounted = 1;       // p[0] of SOFT_SET: add to the value
+constexpr uint32_t kIsConsuming = 1;     // p[0] of SOFT_WAIT: the value exactly, and back to 0
+constexpr uint32_t kIsFromReset = 2;     // the flag counts from its reset on, whatever memory held before
+constexpr uint32_t kIsCountedFresh = 3;  // p[0] of SOFT_SET: both
+constexpr uint32_t kIsInBlock = 1;       // p[1] of either: among the cores of one block, which always run together
 
 TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, uint8_t event) {
     TraceEntry entry;
@@ -30,6 +32,8 @@ TraceEntry cross_entry(TraceKind kind, const vnpu_record &record, uint8_t pipe, 
 // Surplus blocks start when others have ended, so that they can't meet.
 void require_all_running(Core &core, const vnpu_record &record) {
     const Launch &launch = core.launch;
+    const bool is_soft = record.opcode == VNPU_OP_SOFT_SET || record.opcode == VNPU_OP_SOFT_WAIT;
+    if (is_soft && record.p[1] == kIsInBlock) return;
     if (launch.groups.blocks <= launch.blocks_at_once()) return;
     core.fail(record, "deadlock",
               api_name(place_of(record)) + " in a launch of " + std::to_string(launch.groups.blocks) + " blocks on " + std::to_string(launch.blocks_at_once()) +
@@ -321,7 +325,7 @@ uint64_t soft_set(Core &core, const vnpu_record &record) {
     const uint64_t address = record.dst.addr;
     require_all_running(core, record);
     hidden_barrier(core, record, VNPU_PIPE_ALL);
-    const bool is_counted = record.p[0] == kIsCounted, is_reset = record.p[0] > kIsCounted;
+    const bool is_counted = record.p[0] == kIsCounted || record.p[0] == kIsCountedFresh, is_reset = record.p[0] > kIsCounted;
     SoftFlag &flag = is_reset ? core.launch.cross.soft[address] : flag_at(core, record, address);
     flag.value = (is_counted ? flag.value : 0) + static_cast<int32_t>(record.scalar);
     Vouch vouch = vouch_of(core, VNPU_PIPE_MTE3);

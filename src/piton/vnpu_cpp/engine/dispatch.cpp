@@ -210,6 +210,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_PIPE:
             return core.pipes.empty() ? 0 : core.pipes.back();
         case VNPU_OP_GET_CORE_KIND:
+            if (record.p[0] == 2) return core.launch.serial;
+            if (record.p[0] == 1) return core.launch.groups.kind;
             return core.is_cube() ? VNPU_CORE_AIC : VNPU_CORE_AIV;
         case VNPU_OP_GET_REDUCE_BEST:
             return record.p[0] == 0 ? core.best.bits : core.best.index;
@@ -218,7 +220,7 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_CTRL:
             return core.ctrl;
         case VNPU_OP_GET_SYS_WORKSPACE:
-            return core.sys_workspace;
+            return core.sys_workspace != 0 ? core.sys_workspace : core.launch.workspace_of_runtime();
         case VNPU_OP_GET_CAPACITY:
             return capacity(core, record.p[0]);
         default:

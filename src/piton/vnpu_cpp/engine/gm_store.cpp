@@ -57,11 +57,19 @@ Touch check_gm_store(Core &core, const vnpu_record &record, const GmBlock &block
     return {VNPU_SPACE_GM, true, block.gm, block.gm + block.bytes, is_atomic ? nullptr : block.data, is_atomic};
 }
 
+namespace {
+
+// An atomic store combines with the bytes that are there. What a copy put into memory of the host does not become a kernel's by adding to it; what the operator
+// was given to update in place is its own.
+bool keeps_what_was_there(const Core &core, const Allocation &target) { return core.atomic.mode != 0 && target.owner == Owner::Host; }
+
+}  // namespace
+
 void write_gm(Core &core, const vnpu_record &record, const GmBlock &block) {
     Allocation &target = *core.launch.memory.find(block.gm, block.bytes);
     if (!may_store(core, record, target, block.gm, block.bytes)) return;
     const uint64_t begin = block.gm - target.address;
-    target.stored.add(begin, begin + block.bytes);
+    if (!keeps_what_was_there(core, target)) target.stored.add(begin, begin + block.bytes);
     target.defined.add(begin, begin + block.bytes);
     if (!core.moves_data()) return;
     if (core.atomic.mode)

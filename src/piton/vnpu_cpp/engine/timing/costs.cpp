@@ -228,7 +228,8 @@ void cost_copy(const ChipModel &chip, const vnpu_record &record, TraceEntry &ent
         return cost_gm_copy(is_l1 ? chip.mte2_l1 : chip.mte2, TraceKind::GmRead, record.src0.addr, source_gap(record), record, entry);
     }
     if (record.dst.space == VNPU_SPACE_GM) return cost_gm_copy(chip.mte3, TraceKind::GmWrite, record.dst.addr, record.p[3], record, entry);
-    if (record.dst.space == VNPU_SPACE_BT || record.dst.space == VNPU_SPACE_FB) return cost_load_data(chip, record, static_cast<uint64_t>(record.p[0]) * record.p[1], entry);
+    if (record.dst.space == VNPU_SPACE_BT || record.dst.space == VNPU_SPACE_FB)
+        return cost_load_data(chip, record, static_cast<uint64_t>(record.p[0]) * record.p[1], entry);
     cost_on_chip_copy(chip, record, entry);
 }
 

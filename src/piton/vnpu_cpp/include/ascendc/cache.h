@@ -46,6 +46,23 @@ PITON_API void DataCacheCleanAndInvalid(const GlobalTensor<T> &dst, piton::Locat
     piton::SubmitCacheClean(dst.Operand(), entireType, DcciDst::CACHELINE_OUT, at);
 }
 
+/* Loads the line at `cacheOffset` bytes into the data cache: as a scalar load does, for its time and without its value. */
+template <typename T>
+PITON_API void DataCachePreload(const GlobalTensor<uint64_t> &src, const T cacheOffset, piton::Location at = piton::Location()) {
+    static_assert(std::is_same<T, int16_t>::value || std::is_same<T, int64_t>::value, "DataCachePreload takes its offset as int16_t or int64_t");
+    constexpr int64_t kWord = sizeof(uint64_t);
+    src.GetValue(static_cast<uint64_t>(static_cast<int64_t>(cacheOffset) / kWord), at);
+}
+
+/* Units of 2 KiB. Instructions are not fetched here, so that nothing happens. */
+PITON_API void ICachePreLoad(const int64_t preFetchLen, piton::Location at = piton::Location()) {
+    constexpr int64_t kMost = 15; /* 32 KiB of a cube core */
+    piton::RequireRange("ICachePreLoad", 0, preFetchLen, int64_t(0), kMost, at);
+}
+
+/* 0: no preload is under way. */
+PITON_API int64_t GetICachePreloadStatus() { return 0; }
+
 }  // namespace AscendC
 
 #endif /* PITON_ASCENDC_CACHE_H */

@@ -23,6 +23,7 @@
 #define __cc__
 #define __fbuf__
 #define __tiling_data_ptr__
+#define __kfc_workspace__
 #define __vector__
 #pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next lines */
 #define __cube__ const

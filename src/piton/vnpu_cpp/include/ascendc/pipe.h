@@ -139,6 +139,8 @@ public:
     PITON_API piton::CubeFlags &Cube() { return cube_; }
     PITON_API TEventID TakeCubeId(HardEvent event, piton::Location at) { return ids_.Allocate(event, "Matmul", at); }
     PITON_API void GiveBackCubeId(HardEvent event, TEventID id) { ids_.Release(event, id); }
+    /* What is to be done before the pipe ends. */
+    PITON_API void AtEnd(void (*end)(piton::Location)) { atEnd_ = end; }
     /* `bytes` of the memory of `position` that stay taken. */
     PITON_API uint32_t TakeForCube(TPosition position, uint32_t bytes, piton::Location at) { return AddBuffer(position, bytes, 1, false, at)->address; }
 
@@ -180,6 +182,7 @@ private:
     uint64_t end_[VNPU_SPACE_COUNT] = {};
     piton::EventIds ids_;
     piton::CubeFlags cube_;
+    void (*atEnd_)(piton::Location) = nullptr;
     TEventID cubeIds_[3] = {piton::kNoEventId, piton::kNoEventId, piton::kNoEventId};
     bool isAlive_ = false;
     piton::Location at_; /* of the construction: the destructor has no place of its own */
@@ -245,6 +248,9 @@ void TPipe::Destroy(piton::Location at) {
         return;
     }
     isAlive_ = false;
+    if (atEnd_ != nullptr) {
+        atEnd_(at);
+    }
     cube_.GiveBack(*this, at);
     WaitForFreeBuffers(at);
     WaitForCubeIds(at);

@@ -3,17 +3,19 @@
  *
  * Problem: a reduction instruction makes one result of a repeat, a row has many, and rows are padded to whole blocks.
  * Approach: the repeats of a row are combined lane by lane, all rows at once by repeat strides, then each row's 64 lanes become one result. Along the first
- * axis rows are combined. Their time is that of these instructions. Limits: float; the pages have half for maxima and minima too. In which order the vendor's
- * library adds is not published.
+ * axis rows are combined. Halves (maxima and minima) go through float along the last axis, row by row. Their time is that of these instructions.
+ * Limits: float, and half for maxima and minima. In which order the vendor's library adds is not published.
  */
 #ifndef PITON_ASCENDC_ROW_REDUCE_H
 #define PITON_ASCENDC_ROW_REDUCE_H
 
 #include <limits>
 
+#include "cast.h"
 #include "duplicate.h"
 #include "pipe.h"
 #include "reduce.h"
+#include "scratch.h"
 #include "vector_binary.h"
 #include "vector_scalar.h"
 
@@ -59,7 +61,8 @@ struct SumOfRows {
     PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) {
         AscendC::Add(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);
     }
-    PITON_API static void Row(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &row, uint32_t count, Location at) {
+    template <typename T>
+    PITON_API static void Row(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &row, uint32_t count, Location at) {
         AscendC::Add(dst, dst, row, static_cast<int32_t>(count), at);
     }
     PITON_API static void Finish(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &lanes, const Rows &rows) {
@@ -73,7 +76,8 @@ struct SumOfRows {
         PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) { \
             AscendC::Function(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);                                                \
         }                                                                                                                                                   \
-        PITON_API static void Row(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &row, uint32_t count, Location at) {            \
+        template <typename T>                                                                                                                               \
+        PITON_API static void Row(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &row, uint32_t count, Location at) {                    \
             AscendC::Function(dst, dst, row, static_cast<int32_t>(count), at);                                                                              \
         }                                                                                                                                                   \
         PITON_API static void Finish(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &lanes, const Rows &rows) {                  \
@@ -112,27 +116,74 @@ PITON_API uint32_t RowsThatFit(const char *api, const AscendC::LocalTensor<uint8
     return groups * kGroup < kMostRows ? static_cast<uint32_t>(groups * kGroup) : kMostRows;
 }
 
+/* A matrix whose rows lie `pitch` elements apart. */
+struct AxisShape {
+    uint32_t first;
+    uint32_t last;
+    uint32_t pitch;
+    Location at;
+};
+
+/* Memory: 64 lanes of each row. */
+template <typename Kind>
+PITON_API void ReduceLastAxis(const char *api, const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src,
+                              const AscendC::LocalTensor<uint8_t> &memory, const AxisShape &shape) {
+    const uint32_t fit = RowsThatFit(api, memory, kFloatLanes, shape.at), most = shape.pitch / kFloatsOfBlock > kMostPitch ? 1 : fit;
+    const uint64_t used = uint64_t(shape.first < most ? shape.first : most) * kFloatLanes * sizeof(float);
+    const auto lanes = memory.template ReinterpretCast<float>();
+    RequireApart(api, src.Operand(), uint64_t(shape.first) * shape.pitch * sizeof(float), memory.Operand(), used, shape.at);
+    RequireApart(api, dst.Operand(), shape.first * sizeof(float), memory.Operand(), used, shape.at);
+    for (uint32_t done = 0; done < shape.first; done += most) {
+        ReduceRows<Kind>(dst[done], src[done * shape.pitch], lanes, {shape.first - done < most ? shape.first - done : most, shape.last, shape.pitch, shape.at});
+    }
+}
+
+/* Memory: results of all rows as floats, 64 lanes, a row as floats: results are cast together, since they have to begin at a whole block. */
+template <typename Kind>
+PITON_API void ReduceLastAxis(const char *api, const AscendC::LocalTensor<half> &dst, const AscendC::LocalTensor<half> &src,
+                              const AscendC::LocalTensor<uint8_t> &memory, const AxisShape &shape) {
+    const uint32_t results = (shape.first + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
+    const uint64_t used = (uint64_t(results) + kFloatLanes + shape.pitch) * sizeof(float);
+    if (memory.GetSize() < used) {
+        Fault(VNPU_FAULT_UB_OVERFLOW, api, shape.at, used, memory.GetSize());
+    }
+    RequireApart(api, src.Operand(), uint64_t(shape.first) * shape.pitch * sizeof(half), memory.Operand(), used, shape.at);
+    RequireApart(api, dst.Operand(), shape.first * sizeof(half), memory.Operand(), used, shape.at);
+    const auto result = memory.template ReinterpretCast<float>(), lanes = result[results], wide = lanes[kFloatLanes];
+    const Rows one{1, shape.last, shape.pitch, shape.at};
+    for (uint32_t row = 0; row < shape.first; ++row) {
+        AscendC::Cast(wide, src[row * shape.pitch], AscendC::RoundMode::CAST_NONE, shape.pitch, shape.at);
+        one.Barrier();
+        ReduceRows<Kind>(result[row], wide, lanes, one);
+    }
+    AscendC::Cast(dst, result, AscendC::RoundMode::CAST_NONE, shape.first, shape.at);
+    one.Barrier();
+}
+
+template <typename Kind, typename T>
+PITON_API void ReduceFirstAxis(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AxisShape &shape) {
+    AscendC::Adds(dst, src, static_cast<T>(0.0f), static_cast<int32_t>(shape.first == 0 ? 0 : shape.last), shape.at);
+    SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, shape.at);
+    for (uint32_t row = 1; row < shape.first; ++row) {
+        Kind::Row(dst, src[row * shape.pitch], shape.last, shape.at);
+        SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, shape.at);
+    }
+}
+
 template <typename Kind, typename T, typename pattern>
 PITON_API void ReduceAxis(const char *api, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AscendC::LocalTensor<uint8_t> &memory,
                           const uint32_t *shape, bool srcInnerPad, Location at) {
-    constexpr bool isAR = std::is_same<pattern, AscendC::Pattern::Reduce::AR>::value;
-    static_assert(std::is_same<T, float>::value, "along an axis the virtual NPU has ReduceSum, ReduceMax and ReduceMin of float only");
+    constexpr bool isAR = std::is_same<pattern, AscendC::Pattern::Reduce::AR>::value, isSum = std::is_same<Kind, SumOfRows>::value;
+    static_assert(std::is_same<T, float>::value || (!isSum && std::is_same<T, half>::value),
+                  "along an axis the Ascend 910B has ReduceSum of float, ReduceMax and ReduceMin of half and float");
     static_assert(isAR || std::is_same<pattern, AscendC::Pattern::Reduce::RA>::value, "the pattern is Pattern::Reduce::AR or RA");
+    constexpr uint32_t kUnit = kBlockBytes / sizeof(T);
     RequireRange(api, 4, uint32_t(srcInnerPad), 1, 1, at);
-    const uint32_t first = shape[0], last = shape[1], pitch = (last + kFloatsOfBlock - 1) / kFloatsOfBlock * kFloatsOfBlock;
+    const AxisShape matrix{shape[0], shape[1], (shape[1] + kUnit - 1) / kUnit * kUnit, at};
     if constexpr (isAR) {
-        const uint32_t fit = RowsThatFit(api, memory, kFloatLanes, at), most = pitch / kFloatsOfBlock > kMostPitch ? 1 : fit;
-        const auto lanes = memory.template ReinterpretCast<float>();
-        for (uint32_t done = 0; done < first; done += most) {
-            ReduceRows<Kind>(dst[done], src[done * pitch], lanes, {first - done < most ? first - done : most, last, pitch, at});
-        }
+        ReduceLastAxis<Kind>(api, dst, src, memory, matrix);
     } else {
-        AscendC::Adds(dst, src, 0.0f, static_cast<int32_t>(first == 0 ? 0 : last), at);
-        SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
-        for (uint32_t row = 1; row < first; ++row) {
-            Kind::Row(dst, src[row * pitch], last, at);
-            SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
-        }
+        ReduceFirstAxis<Kind>(dst, src, matrix);
     }
 }
 

@@ -4,14 +4,14 @@
  * Problem: rows are padded, results and maxima of a row have to meet each of its elements, and temporary memory decides how many rows go at once.
  * Approach: the documented steps: maximum of each row, spread over a block; difference; exponential; sum, spread over a block; quotient. Rows go together by
  * repeat strides, as many as memory allows. Halves go through float. Their time is that of these instructions.
- * Limits: format ND. Sums and maxima are float; those of a half SoftMax in half are not here. Of the tiling only the shape is used, and only where no shape is
- * given: how the vendor's library divides the work is not published.
+ * Limits: format ND. Of the tiling only the shape is used, and only where no shape is given: how the vendor's library divides the work is not published.
  */
 #ifndef PITON_ASCENDC_SOFTMAX_H
 #define PITON_ASCENDC_SOFTMAX_H
 
 #include "cast.h"
 #include "row_reduce.h"
+#include "scratch.h"
 #include "vector_unary.h"
 
 namespace AscendC {
@@ -35,10 +35,11 @@ constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {};
 
 namespace piton {
 
-/* Where the sums and maxima of each row go, 8 times each; none where there is no tensor. */
+/* Where the sums and maxima of each row go, each over a block; none where there is no tensor. */
+template <typename S>
 struct SoftmaxOutputs {
-    const AscendC::LocalTensor<float> *sum = nullptr;
-    const AscendC::LocalTensor<float> *max = nullptr;
+    const AscendC::LocalTensor<S> *sum = nullptr;
+    const AscendC::LocalTensor<S> *max = nullptr;
 };
 
 /* Memory of a group of rows. */
@@ -55,12 +56,29 @@ struct SoftmaxMemory {
     }
 
     /* The results of rows, each over a block, also to `output`. */
-    PITON_API void Spread(const Rows &rows, const AscendC::LocalTensor<float> *output, uint32_t row) const {
+    template <typename S>
+    PITON_API void Spread(const Rows &rows, const AscendC::LocalTensor<S> *output, uint32_t row) const {
         AscendC::Brcb(spread, result, (rows.rows + 7) / 8, {1, 8}, rows.at);
         rows.Barrier();
         if (output != nullptr) {
-            AscendC::Adds((*output)[row * kFloatsOfBlock], spread, 0.0f, static_cast<int32_t>(rows.rows * kFloatsOfBlock), rows.at);
+            if constexpr (std::is_same<S, float>::value) {
+                AscendC::Adds((*output)[row * kFloatsOfBlock], spread, 0.0f, static_cast<int32_t>(rows.rows * kFloatsOfBlock), rows.at);
+            } else {
+                TellHalves(rows, (*output)[row * kBlockBytes / sizeof(half)]);
+            }
         }
+    }
+
+    /* Results as halves, each over a block; the lanes are free by then. */
+    PITON_API void TellHalves(const Rows &rows, const AscendC::LocalTensor<half> &output) const {
+        constexpr uint32_t kHalves = kBlockBytes / sizeof(half);
+        const auto narrow = lanes.template ReinterpretCast<half>(), blocks = narrow[rows.rows * kHalves];
+        AscendC::Cast(narrow, result, AscendC::RoundMode::CAST_NONE, rows.rows, rows.at);
+        rows.Barrier();
+        AscendC::Brcb(blocks, narrow, (rows.rows + 7) / 8, {1, 8}, rows.at);
+        rows.Barrier();
+        AscendC::Adds(output, blocks, static_cast<half>(0.0f), static_cast<int32_t>(rows.rows * kHalves), rows.at);
+        rows.Barrier();
     }
 };
 
@@ -78,8 +96,9 @@ PITON_API uint32_t SoftmaxRowsThatFit(const AscendC::LocalTensor<uint8_t> &memor
 }
 
 /* Rows from `src` to `dst`; `row` is the number of the first. */
+template <typename S>
 PITON_API void SoftmaxOfRows(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src, const SoftmaxMemory &memory, const Rows &rows,
-                             const SoftmaxOutputs &outputs, uint32_t row) {
+                             const SoftmaxOutputs<S> &outputs, uint32_t row) {
     const uint8_t stride = rows.Stride();
     const AscendC::BinaryRepeatParams byRow(1, 1, 0, stride, stride, 1);
     ReduceRows<MaxOfRows>(memory.result, src, memory.lanes, rows);
@@ -91,15 +110,20 @@ PITON_API void SoftmaxOfRows(const AscendC::LocalTensor<float> &dst, const Ascen
     rows.EachRepeat([&](uint32_t at, uint64_t mask) { AscendC::Div(dst[at], dst[at], memory.spread, mask, rows.rows, byRow, rows.at); });
 }
 
-template <typename T>
+template <typename T, typename S>
 PITON_API void SoftmaxInGroups(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AscendC::LocalTensor<uint8_t> &memory,
-                               const AscendC::SoftMaxShapeInfo &shape, const SoftmaxOutputs &outputs, Location at) {
+                               const AscendC::SoftMaxShapeInfo &shape, const SoftmaxOutputs<S> &outputs, Location at) {
     PITON_REQUIRE_TYPE("SoftMax", kIsFloat<T>, "half, float");
     constexpr bool isHalf = std::is_same<T, half>::value;
     RequireRange("SoftMax", 3, shape.srcK * sizeof(T) % kBlockBytes, 0, 0, at); /* rows lie in whole blocks */
     RequireRange("SoftMax", 3, shape.oriSrcK, 0, shape.srcK, at);
     const uint32_t fit = SoftmaxRowsThatFit(memory, isHalf ? shape.srcK : 0, at), most = shape.srcK / kFloatsOfBlock > kMostPitch ? 1 : fit;
-    const SoftmaxMemory parts(memory, (most + 7) / 8 * 8);
+    const uint32_t together = ((shape.oriSrcM < most ? shape.oriSrcM : most) + 7) / 8 * 8;
+    const uint64_t bytes = uint64_t(shape.oriSrcM) * shape.srcK * sizeof(T), wide = isHalf ? shape.srcK : 0;
+    const uint64_t used = (uint64_t(together) * SoftmaxMemory::kFloats + (shape.oriSrcM < most ? shape.oriSrcM : most) * wide) * sizeof(float);
+    RequireApart("SoftMax", src.Operand(), bytes, memory.Operand(), used, at);
+    RequireApart("SoftMax", dst.Operand(), bytes, memory.Operand(), used, at);
+    const SoftmaxMemory parts(memory, together);
     for (uint32_t row = 0; row < shape.oriSrcM; row += most) {
         const Rows rows{shape.oriSrcM - row < most ? shape.oriSrcM - row : most, shape.oriSrcK, shape.srcK, at};
         const uint32_t from = row * shape.srcK, count = rows.rows * shape.srcK;
@@ -131,26 +155,30 @@ namespace AscendC {
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG, typename Tiling>
 PITON_API void SoftMax(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const LocalTensor<uint8_t> &sharedTmpBuffer, const Tiling &tiling,
                        const SoftMaxShapeInfo &softmaxShapeInfo = {}, piton::Location at = piton::Location()) {
-    piton::SoftmaxInGroups(dstTensor, srcTensor, sharedTmpBuffer, piton::SoftmaxShape(tiling, softmaxShapeInfo), {}, at);
+    piton::SoftmaxInGroups(dstTensor, srcTensor, sharedTmpBuffer, piton::SoftmaxShape(tiling, softmaxShapeInfo), piton::SoftmaxOutputs<float>{}, at);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG, typename Tiling>
 PITON_API void SoftMax(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const Tiling &tiling, const SoftMaxShapeInfo &softmaxShapeInfo = {},
                        piton::Location at = piton::Location()) {
-    piton::SoftmaxInGroups(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), piton::SoftmaxShape(tiling, softmaxShapeInfo), {}, at);
+    piton::SoftmaxInGroups(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), piton::SoftmaxShape(tiling, softmaxShapeInfo),
+                           piton::SoftmaxOutputs<float>{}, at);
 }
 
 /* With sums and maxima: of the type of the data where that is float, and float beside half. */
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false, const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG,
-          typename Data, typename Tiling>
-PITON_API void SoftMax(const LocalTensor<Data> &dstTensor, const LocalTensor<float> &sumTensor, const LocalTensor<float> &maxTensor,
+          typename Data, typename Number, typename Tiling>
+PITON_API void SoftMax(const LocalTensor<Data> &dstTensor, const LocalTensor<Number> &sumTensor, const LocalTensor<Number> &maxTensor,
                        const LocalTensor<Data> &srcTensor, const LocalTensor<uint8_t> &sharedTmpBuffer, const Tiling &tiling,
                        const SoftMaxShapeInfo &softmaxShapeInfo = {}, piton::Location at = piton::Location()) {
+    static_assert(std::is_same<Number, Data>::value || std::is_same<Number, float>::value,
+                  "SoftMax has sums and maxima of the type of its data, or float beside half, on the Ascend 910B");
     static_assert(!isDataFormatNZ, "SoftMax of the format NZ is not supported by the virtual NPU");
-    piton::SoftmaxInGroups(dstTensor, srcTensor, sharedTmpBuffer, piton::SoftmaxShape(tiling, softmaxShapeInfo), {&sumTensor, &maxTensor}, at);
+    const piton::SoftmaxOutputs<Number> outputs{&sumTensor, &maxTensor};
+    piton::SoftmaxInGroups(dstTensor, srcTensor, sharedTmpBuffer, piton::SoftmaxShape(tiling, softmaxShapeInfo), outputs, at);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false, const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG,
-          typename Data, typename Tiling>
-PITON_API void SoftMax(const LocalTensor<Data> &dstTensor, const LocalTensor<float> &sumTensor, const LocalTensor<float> &maxTensor,
+          typename Data, typename Number, typename Tiling>
+PITON_API void SoftMax(const LocalTensor<Data> &dstTensor, const LocalTensor<Number> &sumTensor, const LocalTensor<Number> &maxTensor,
                        const LocalTensor<Data> &srcTensor, const Tiling &tiling, const SoftMaxShapeInfo &softmaxShapeInfo = {},
                        piton::Location at = piton::Location()) {
     SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dstTensor, sumTensor, maxTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), tiling,

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 6u
+#define VNPU_ABI_VERSION 7u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -169,7 +169,7 @@ enum vnpu_opcode {
     VNPU_OP_CROSS_SET = 260,  /* p[0] = mode, p[1] = pipe, p[2] = id */
     VNPU_OP_CROSS_WAIT = 261, /* p[2] = id */
     VNPU_OP_SOFT_SET = 262,   /* IBSet and its kind: dst = the flag's 32 bytes of global memory, scalar = the value it gets */
-    VNPU_OP_SOFT_WAIT = 263,  /* until src0, 32 bytes of global memory, holds `scalar` */
+    VNPU_OP_SOFT_WAIT = 263,  /* p[1] of both = 1: among the cores of a block; until src0, 32 bytes of global memory, holds `scalar` */
     /* state registers, ordered by hardware with other instructions */
     VNPU_OP_SET_MASK = 288,      /* mask[0..1] */
     VNPU_OP_SET_MASK_MODE = 289, /* p[0] = 0 normal, 1 counter */
@@ -204,7 +204,7 @@ enum vnpu_opcode {
     VNPU_OP_GET_MRG_RESULT = 360,   /* elements that the last MrgSort took from its four lists, 16 bits each */
     VNPU_OP_GET_CTRL = 361,
     VNPU_OP_GET_SYS_WORKSPACE = 362,
-    VNPU_OP_GET_CORE_KIND = 363, /* enum vnpu_core_kind of the running core */
+    VNPU_OP_GET_CORE_KIND = 363, /* p[0] = 0 enum vnpu_core_kind of the running core, 1 of the launch, 2 a number that no other launch has */
     VNPU_OP_GET_PIPE = 364       /* the newest TPipe of the running core that has not ended: its address, 0 without one */
 };
 

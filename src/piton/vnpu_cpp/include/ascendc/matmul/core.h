@@ -80,6 +80,7 @@ public:
     PITON_API MatrixOffset OffsetOfResult() const { return offset_; }
     /* Back to the first block, for new matrices. */
     PITON_API void Restart() { step_ = 0; }
+    PITON_API void GoTo(uint32_t step) { step_ = step; }
     PITON_API void End(Location at);
 
 private:

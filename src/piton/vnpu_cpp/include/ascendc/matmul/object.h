@@ -9,7 +9,7 @@
 #ifndef PITON_ASCENDC_MATMUL_OBJECT_H
 #define PITON_ASCENDC_MATMUL_OBJECT_H
 
-#include "core.h"
+#include "proxy.h"
 
 namespace piton {
 
@@ -48,6 +48,8 @@ template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, co
           MATMUL_POLICY_DEFAULT_OF(MatmulPolicy), typename = void>
 class MatmulImpl {
     static_assert(piton::CheckMatmulTypes<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE>(), "checks types");
+    static_assert(piton::kIsKnownPolicy<MATMUL_POLICY>,
+                  "Matmul: the virtual NPU has MatmulPolicy and NBuffer33MatmulPolicy; other policies change what is computed");
 
 public:
     using AType = A_TYPE;
@@ -74,37 +76,52 @@ public:
     PITON_API void Init(const TCubeTiling *cubeTiling, TPipe *tpipe = nullptr, piton::Location at = piton::Location()) {
         TCubeTiling tiling = cubeTiling == nullptr ? TCubeTiling() : *cubeTiling;
         piton::Override(MM_CFG, tiling);
+        if (cubeTiling == nullptr) {
+            piton::Complete(piton::ConfigOf(MM_CFG), tiling);
+        }
         core_.Init(tpipe == nullptr ? *GetTPipePtr(at) : *tpipe, tiling, at);
     }
 
-    PITON_API void SetOrgShape(int orgM, int orgN, int orgK) { core_.SetOrgShape(orgM, orgN, orgK, orgK, 0); }
-    PITON_API void SetOrgShape(int orgM, int orgN, int orgKa, int orgKb, int orgKc = 0) { core_.SetOrgShape(orgM, orgN, orgKa, orgKb, orgKc); }
-    PITON_API void SetSingleShape(int singleM, int singleN, int singleK) { core_.SetSingleShape(singleM, singleN, singleK); }
-    PITON_API void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) { core_.SetSingleShape(tailM, tailN, tailK); }
+    PITON_API void SetOrgShape(int orgM, int orgN, int orgK) { SetOrgShape(orgM, orgN, orgK, orgK, 0); }
+    PITON_API void SetOrgShape(int orgM, int orgN, int orgKa, int orgKb, int orgKc = 0) {
+        piton::Message &now = proxy_.now;
+        now.orgM = orgM, now.orgN = orgN, now.orgKa = orgKa, now.orgKb = orgKb, now.orgKc = orgKc;
+        core_.SetOrgShape(orgM, orgN, orgKa, orgKb, orgKc);
+    }
+    PITON_API void SetSingleShape(int singleM, int singleN, int singleK) { SetTail(singleM, singleN, singleK); }
+    PITON_API void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
+        proxy_.IsOn() ? proxy_.SetShape(tailM, tailN, tailK) : core_.SetSingleShape(tailM, tailN, tailK);
+    }
 
     PITON_API void SetTensorA(const GlobalTensor<SrcT> &gm, bool isTransposeA = false, piton::Location at = piton::Location()) {
-        core_.SetLeft(Given<A_TYPE>(true, gm.Operand(), gm.CopyFlags(), isTransposeA), at);
+        SetSide(true, Given<A_TYPE>(true, gm.Operand(), gm.CopyFlags(), isTransposeA), at);
     }
     PITON_API void SetTensorB(const GlobalTensor<SrcBT> &gm, bool isTransposeB = false, piton::Location at = piton::Location()) {
-        core_.SetRight(Given<B_TYPE>(false, gm.Operand(), gm.CopyFlags(), isTransposeB), at);
+        SetSide(false, Given<B_TYPE>(false, gm.Operand(), gm.CopyFlags(), isTransposeB), at);
     }
     PITON_API void SetTensorA(const LocalTensor<SrcT> &leftMatrix, bool isTransposeA = false, piton::Location at = piton::Location()) {
-        core_.SetLeft(Given<A_TYPE>(true, OnChip(leftMatrix.Operand(), "A", at), 0, isTransposeA), at);
+        SetSide(true, Given<A_TYPE>(true, OnChip(leftMatrix.Operand(), "A", at), 0, isTransposeA), at);
     }
     PITON_API void SetTensorB(const LocalTensor<SrcBT> &rightMatrix, bool isTransposeB = false, piton::Location at = piton::Location()) {
-        core_.SetRight(Given<B_TYPE>(false, OnChip(rightMatrix.Operand(), "B", at), 0, isTransposeB), at);
+        SetSide(false, Given<B_TYPE>(false, OnChip(rightMatrix.Operand(), "B", at), 0, isTransposeB), at);
     }
     PITON_API void SetBias(const GlobalTensor<BiasT> &biasGlobal, piton::Location = piton::Location()) { SetBiasOperand(biasGlobal.Operand()); }
     PITON_API void SetBias(const LocalTensor<BiasT> &inputBias, piton::Location at = piton::Location()) {
         SetBiasOperand(OnChip(inputBias.Operand(), "the bias", at));
     }
-    PITON_API void DisableBias() { core_.DisableBias(); }
-    PITON_API void ClearBias() { core_.DisableBias(); }
-    PITON_API void SetQuantScalar(const uint64_t quantScalar) { core_.SetQuantScalar(quantScalar); }
+    PITON_API void DisableBias() {
+        proxy_.now.hasBias = false;
+        core_.DisableBias();
+    }
+    PITON_API void ClearBias() { DisableBias(); }
+    PITON_API void SetQuantScalar(const uint64_t quantScalar) {
+        proxy_.now.quantScalar = quantScalar;
+        core_.SetQuantScalar(quantScalar);
+    }
 
     template <bool sync = true>
     PITON_API bool Iterate(bool enPartialSum = false, piton::Location at = piton::Location()) {
-        return core_.Iterate(enPartialSum, nullptr, at);
+        return proxy_.IsOn() ? proxy_.Iterate(sync, enPartialSum, workspace_, at) : core_.Iterate(enPartialSum, nullptr, at);
     }
     template <bool sync = true, typename T>
     PITON_API bool Iterate(bool enPartialSum, const LocalTensor<T> &localCmatrix, piton::Location at = piton::Location()) {
@@ -118,7 +135,8 @@ public:
                               bool fakeMsg = false, piton::Location at = piton::Location()) {
         (void)waitIterateAll;
         if (!fakeMsg) {
-            core_.IterateAll(PlaceOf(gm, enAtomic, enSequentialWrite), at);
+            const piton::ResultPlace place = PlaceOf(gm, enAtomic, enSequentialWrite);
+            proxy_.IsOn() ? proxy_.Everything(place, sync, at) : core_.IterateAll(place, at);
         }
     }
     template <bool sync = true>
@@ -127,38 +145,65 @@ public:
     }
     template <bool sync = true>
     PITON_API void GetTensorC(const GlobalTensor<DstT> &gm, uint8_t enAtomic = 0, bool enSequentialWrite = false, piton::Location at = piton::Location()) {
-        core_.GetResult(PlaceOf(gm, enAtomic, enSequentialWrite), at);
+        const piton::ResultPlace place = PlaceOf(gm, enAtomic, enSequentialWrite);
+        proxy_.IsOn() ? proxy_.Fetch(place, at) : core_.GetResult(place, at);
     }
     template <bool sync = true>
-    PITON_API void GetTensorC(const LocalTensor<DstT> &, uint8_t = 0, bool = false, piton::Location at = piton::Location()) {
-        piton::FailMatmul("GetTensorC into local memory is for kernels with vector cores; a cube core writes C to global memory", at);
+    PITON_API void GetTensorC(const LocalTensor<DstT> &co2Local, uint8_t enAtomic = 0, bool enSequentialWrite = false, piton::Location at = piton::Location()) {
+        if (!proxy_.IsOn()) {
+            piton::FailMatmul("GetTensorC into local memory is for kernels with vector cores; a cube core writes C to global memory", at);
+        }
+        piton::ResultPlace place = PlaceOf(GlobalTensor<DstT>(), enAtomic, enSequentialWrite);
+        proxy_.FetchLocal(co2Local.Operand(), place, Pipe(at), at);
+    }
+    /* Of an asynchronous Iterate: where the next block lies in the workspace. */
+    template <bool sync = true>
+    PITON_API GlobalTensor<DstT> GetTensorC(uint8_t = 0, bool = false, piton::Location at = piton::Location()) {
+        GlobalTensor<DstT> block;
+        block.SetGlobalBuffer(reinterpret_cast<__gm__ DstT *>(proxy_.NextAhead(sizeof(DstT), at).addr));
+        return block;
     }
     template <bool isTurnOnDebug = true>
     PITON_API MatrixOffset GetOffsetC() {
         return core_.OffsetOfResult();
     }
 
-    /* One core does what it is told in order: there is nothing to wait for. */
-    PITON_API void WaitIterateAll() {}
-    PITON_API void WaitGetTensorC() {}
+    /* On a cube core by itself there is nothing to wait for. */
+    PITON_API void WaitIterateAll(piton::Location at = piton::Location()) { Await(at); }
+    PITON_API void WaitGetTensorC(piton::Location at = piton::Location()) { Await(at); }
 
-    PITON_API void End(piton::Location at = piton::Location()) { core_.End(at); }
+    PITON_API void End(piton::Location at = piton::Location()) { proxy_.IsOn() ? proxy_.Await(at) : core_.End(at); }
 
     template <class T>
     PITON_API void SetSelfDefineData(T dataPtr) {
-        core_.selfData = static_cast<uint64_t>(dataPtr);
+        proxy_.now.selfData = core_.selfData = static_cast<uint64_t>(dataPtr);
     }
-    PITON_API void SetUserDefInfo(const uint64_t tilingPtr) { core_.userInfo = tilingPtr; }
+    PITON_API void SetUserDefInfo(const uint64_t tilingPtr) { proxy_.now.userInfo = core_.userInfo = tilingPtr; }
     PITON_API void SetSubBlockIdx(uint8_t subBlockIdx) { subBlock_ = subBlockIdx; }
     PITON_API uint8_t GetSubBlockIdx() const { return subBlock_; }
     /* Memory that this chip's object does not need. */
     PITON_API void SetLocalWorkspace(const LocalTensor<uint8_t> &) {}
+    /* Where the asynchronous forms keep results. */
     template <class T>
-    PITON_API void SetWorkspace(__gm__ const T *, int) {}
+    PITON_API void SetWorkspace(__gm__ const T *addr, int) {
+        GlobalTensor<DstT> tensor;
+        tensor.SetGlobalBuffer(reinterpret_cast<__gm__ DstT *>(const_cast<__gm__ T *>(addr)));
+        workspace_ = PlaceOf(tensor, 0, true);
+    }
     template <class T>
-    PITON_API void SetWorkspace(GlobalTensor<T> &) {}
+    PITON_API void SetWorkspace(GlobalTensor<T> &addr) {
+        SetWorkspace(addr.GetPhyAddr(), 0);
+    }
 
-    /* Ours. */
+    /* Ours: this object on a vector core, number `object` of the kernel. */
+    PITON_API void BeginProxy(uint32_t object, const TCubeTiling *cubeTiling, piton::Location) {
+        TCubeTiling tiling = cubeTiling == nullptr ? TCubeTiling() : *cubeTiling;
+        piton::Override(MM_CFG, tiling);
+        if (cubeTiling == nullptr) {
+            piton::Complete(piton::ConfigOf(MM_CFG), tiling);
+        }
+        proxy_.Begin(object, tiling);
+    }
     PITON_API piton::CubeCore &Core() { return core_; }
 
 private:
@@ -196,14 +241,29 @@ private:
         side.isTransposed = isTransposed;
         return side;
     }
+    PITON_API void SetSide(bool isLeft, const piton::Side &side, piton::Location at) {
+        if (proxy_.IsOn()) {
+            proxy_.SetSide(isLeft, side, Pipe(at), at);
+        } else {
+            isLeft ? core_.SetLeft(side, at) : core_.SetRight(side, at);
+        }
+    }
+    PITON_API static TPipe *Pipe(piton::Location at) { return GetTPipePtr(at); }
+    PITON_API void Await(piton::Location at) {
+        if (proxy_.IsOn()) {
+            proxy_.Await(at);
+        }
+    }
     PITON_API static vnpu_operand OnChip(const vnpu_operand &operand, const char *which, piton::Location at) {
-        if (operand.space != VNPU_SPACE_L1) {
+        if (operand.space != VNPU_SPACE_L1 && !piton::IsVectorCore(at)) {
             piton::FailMatmul(std::string(which) + " of a cube core lies in global memory or in L1 (TPosition::TSCM)", at);
         }
         return operand;
     }
     PITON_API void SetBiasOperand(const vnpu_operand &operand) {
         static_assert(piton::kIsMatmulBias<SrcT, BiasT>, "Matmul: the bias is float or half, and int32_t for int8_t matrices");
+        proxy_.now.bias = operand;
+        proxy_.now.hasBias = true;
         core_.SetBias(operand);
     }
     PITON_API static piton::ResultPlace PlaceOf(const GlobalTensor<DstT> &gm, uint8_t atomic, bool isSequential) {
@@ -218,6 +278,8 @@ private:
     }
 
     piton::CubeCore core_;
+    piton::MatmulProxy proxy_;
+    piton::ResultPlace workspace_;
     uint8_t subBlock_ = 0;
 };
 

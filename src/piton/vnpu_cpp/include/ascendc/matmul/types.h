@@ -3,7 +3,7 @@
  *
  * Problem: one template parameter is a MatmulConfig or a MatmulApiStaticTiling, both by reference to a constant.
  * Approach: constexpr functions turn either into a configuration and, for constant tilings, into the numbers that replace those of the run-time tiling.
- * Limits: policies that change which blocks are computed (TrianUpper, TrianLower) and policies of a kernel's own are refused.
+ * Limits: policies that change which blocks are computed (TrianUpper, TrianLower) are not there, those of a kernel's own are refused.
  */
 #ifndef PITON_ASCENDC_MATMUL_TYPES_H
 #define PITON_ASCENDC_MATMUL_TYPES_H
@@ -106,6 +106,35 @@ struct MatmulApiStaticTiling : public tiling::TCubeTiling {
     MatmulConfig cfg = CFG_NORM;
 };
 
+/*
+ * A constant tiling for base blocks (and, where the configuration says them, parts) that are known: as many steps of k in L1 as two buffers of both
+ * matrices allow. M, N and K of the whole matrices stay those of the run-time tiling or of SetOrgShape.
+ */
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE>
+PITON_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig &mmCFG, int32_t l1Size = 512 * 1024) {
+    MatmulApiStaticTiling tiling;
+    tiling.cfg = mmCFG;
+    const int32_t baseM = static_cast<int32_t>(mmCFG.basicM), baseN = static_cast<int32_t>(mmCFG.basicN), baseK = static_cast<int32_t>(mmCFG.basicK);
+    if (baseM == 0 || baseN == 0 || baseK == 0) {
+        return tiling;
+    }
+    const int32_t room = l1Size - baseN * 4, perStep = 2 * (baseM + baseN) * baseK * static_cast<int32_t>(sizeof(typename A_TYPE::T));
+    const int32_t steps = mmCFG.singleCoreK == 0 ? 1 : (static_cast<int32_t>(mmCFG.singleCoreK) + baseK - 1) / baseK;
+    const int32_t fits = room / perStep < 1 ? 1 : room / perStep;
+    tiling.baseM = baseM;
+    tiling.baseN = baseN;
+    tiling.baseK = baseK;
+    tiling.singleCoreM = static_cast<int32_t>(mmCFG.singleCoreM);
+    tiling.singleCoreN = static_cast<int32_t>(mmCFG.singleCoreN);
+    tiling.singleCoreK = static_cast<int32_t>(mmCFG.singleCoreK);
+    tiling.stepM = tiling.stepN = 1;
+    tiling.stepKa = tiling.stepKb = steps < fits ? steps : fits;
+    tiling.depthA1 = tiling.depthB1 = 2 * tiling.stepKa;
+    tiling.dbL0A = tiling.dbL0B = 2;
+    tiling.dbL0C = 1;
+    return tiling;
+}
+
 /* Functions of the kernel that replace the loads of base blocks and the way out of results. */
 template <void (*DataCopyOut)(const __gm__ void *gm, const LocalTensor<int8_t> &co1Local, const void *dataCopyOutParams, const uint64_t tilingPtr,
                               const uint64_t dataPtr) = nullptr,
@@ -131,6 +160,18 @@ struct DataCopyOutParams {
     uint64_t cbufWorkspaceAddr;
 };
 
+/* Type of the sums of products. */
+template <typename T>
+struct GetMmDstType {
+    using Type = std::conditional_t<std::is_same<T, int8_t>::value || std::is_same<T, int4b_t>::value, int32_t, float>;
+};
+
+/* Division of whole numbers that rounds up, which kernels take from this header. */
+template <typename A, typename B, typename = std::enable_if_t<std::is_integral<A>::value && std::is_integral<B>::value>>
+PITON_API constexpr auto Ceil(const A &num1, const B &num2) -> decltype(num1 / num2) {
+    return num2 == 0 ? 0 : (num1 + num2 - 1) / num2;
+}
+
 namespace Impl {
 namespace Detail {
 
@@ -138,10 +179,6 @@ template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, t
 struct MatmulPolicy {};
 template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
 struct NBuffer33MatmulPolicy {};
-template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
-struct TrianUpperMatmulPolicy {};
-template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
-struct TrianLowerMatmulPolicy {};
 
 }  // namespace Detail
 }  // namespace Impl
@@ -152,7 +189,19 @@ struct TrianLowerMatmulPolicy {};
 
 }  // namespace AscendC
 
+/* Names that the vendor has outside of the namespace, too. */
+using AscendC::GetMatmulApiTiling;
+using AscendC::MatmulApiStaticTiling;
+
 namespace piton {
+
+/* Policies that compute what the default computes. */
+template <template <const auto &, typename, typename, typename, typename> class Policy>
+constexpr bool kIsKnownPolicy = false;
+template <>
+inline constexpr bool kIsKnownPolicy<AscendC::Impl::Detail::MatmulPolicy> = true;
+template <>
+inline constexpr bool kIsKnownPolicy<AscendC::Impl::Detail::NBuffer33MatmulPolicy> = true;
 
 PITON_API constexpr MatmulConfig ConfigOf(const MatmulConfig &config) { return config; }
 PITON_API constexpr MatmulConfig ConfigOf(const AscendC::MatmulApiStaticTiling &tiling) { return tiling.cfg; }
@@ -161,6 +210,14 @@ PITON_API constexpr void Prefer(int32_t constant, int32_t &value) {
     if (constant > 0) {
         value = constant;
     }
+}
+
+/* Without a run-time tiling the part is the whole until SetOrgShape, and a bias may come. */
+PITON_API constexpr void Complete(const MatmulConfig &config, TCubeTiling &tiling) {
+    tiling.M = tiling.singleCoreM;
+    tiling.N = tiling.singleCoreN;
+    tiling.Ka = tiling.Kb = tiling.singleCoreK;
+    tiling.isBias = config.enableSetBias && tiling.baseN <= 256 ? 1 : 0;
 }
 
 /* Numbers that the configuration fixes take the place of those of the tiling. */

@@ -1,0 +1,189 @@
+/*
+ * How vector cores of a mixed kernel ask the cube core of their block for matrix products.
+ *
+ * Problem: on the chip a Matmul object of a vector core sends messages through global memory, and the cube core serves them until its vector cores have ended.
+ * Approach: the same roles. A message is announced by a counter in the system's workspace that the cube core waits for, and answered by a flag of the vector
+ * core's; both are waits on global memory with their copies, barriers and latencies. What the message says travels in the memory of the process.
+ * Limits: the vendor's messages are 64-byte lines written by the scalar unit: their few stores are not charged. A vector core's part of the workspace holds one
+ * base block of C and its operands from the unified buffer.
+ */
+#ifndef PITON_ASCENDC_MATMUL_MESSAGES_H
+#define PITON_ASCENDC_MATMUL_MESSAGES_H
+
+#include <deque>
+
+#include "../cross_core.h"
+#include "../workspace.h"
+#include "core.h"
+
+namespace piton {
+
+constexpr uint32_t kMostBlocks = 64; /* more than any chip's cube cores run at a time is reused by number */
+constexpr uint32_t kVectorsOfBlock = 2;
+constexpr uint64_t kWorkspaceOfVector = 320 * 1024;
+constexpr uint64_t kResultBytes = 128 * 1024; /* of it, for a base block of C */
+
+enum class Demand : uint8_t { Block, Everything, Ended };
+
+/* All that the cube core needs to know. */
+struct Message {
+    Demand demand = Demand::Ended;
+    uint32_t object = 0;
+    Side left, right;
+    vnpu_operand bias{};
+    bool hasBias = false;
+    uint64_t quantScalar = 0, userInfo = 0, selfData = 0;
+    int32_t m = 0, n = 0, k = 0;
+    int32_t orgM = 0, orgN = 0, orgKa = 0, orgKb = 0, orgKc = 0;
+    uint32_t step = 0;
+    ResultPlace place;
+    Location at;
+};
+
+/* The vector core's end. */
+class MatmulClient {
+public:
+    PITON_API void Post(const Message &message);
+    /* Until everything that was asked for is done. */
+    PITON_API void Await(Location at);
+    /* This core's part of the workspace, from `offset` on. */
+    PITON_API static vnpu_operand Workspace(uint64_t offset, uint8_t dtype, Location at);
+
+private:
+    uint32_t posted_ = 0;
+    uint32_t awaited_ = 0;
+};
+
+/* Messages of one block, by vector core. They belong to one launch. */
+struct Box {
+    uint64_t serial = 0;
+    std::deque<Message> posted[kVectorsOfBlock];
+    MatmulClient clients[kVectorsOfBlock];
+
+    PITON_API void BelongTo(uint64_t launch) {
+        if (serial != launch) {
+            serial = launch;
+            for (uint32_t sub = 0; sub < kVectorsOfBlock; ++sub) {
+                posted[sub].clear();
+                clients[sub] = MatmulClient();
+            }
+        }
+    }
+};
+
+inline Box matmul_boxes[kMostBlocks];
+
+PITON_API uint32_t AskLaunch(uint32_t what, Location at) { return static_cast<uint32_t>(Fetch(MakeNote(VNPU_OP_GET_CORE_KIND, at, what))); }
+
+PITON_API bool IsMixedLaunch(Location at) { return AskLaunch(1, at) >= VNPU_CORE_MIX_1_1; }
+
+PITON_API uint64_t BlockOfCore(Location at) {
+    const uint64_t number = static_cast<uint64_t>(Ask(VNPU_OP_GET_BLOCK_IDX, at));
+    return IsVectorCore(at) ? number / static_cast<uint64_t>(Ask(VNPU_OP_GET_TASK_RATIO, at)) : number;
+}
+
+PITON_API Box &BoxOfBlock(Location at) {
+    Box &box = matmul_boxes[BlockOfCore(at) % kMostBlocks];
+    box.BelongTo(AskLaunch(2, at));
+    return box;
+}
+
+/* Flags lie at the end of the workspace: per block the counter of messages and one answer per vector core. */
+PITON_API vnpu_operand MatmulFlag(uint64_t block, uint32_t which, Location at) {
+    constexpr uint64_t kFlags = kSystemWorkspaceBytes - kMostBlocks * 4 * kBlockBytes;
+    vnpu_operand flag{};
+    flag.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + kFlags + (block % kMostBlocks * 4 + which) * kBlockBytes;
+    flag.limit = kUnbounded;
+    flag.space = VNPU_SPACE_GM;
+    flag.dtype = VNPU_DT_I32;
+    return flag;
+}
+
+PITON_API void SubmitMatmulFlag(uint16_t opcode, const vnpu_operand &flag, uint32_t how, uint32_t value, Location at) {
+    vnpu_record record = MakeNote(opcode, at, how, 1);
+    record.pipe = opcode == VNPU_OP_SOFT_SET ? VNPU_PIPE_MTE3 : VNPU_PIPE_MTE2;
+    (opcode == VNPU_OP_SOFT_SET ? record.dst : record.src0) = flag;
+    record.scalar = value;
+    if (opcode == VNPU_OP_SOFT_SET) {
+        Fetch(record);
+    } else {
+        Submit(record);
+    }
+}
+
+constexpr uint32_t kCountFresh = 3, kFresh = 2; /* see abi.h: added to, set, waited for without what memory held before the launch */
+
+PITON_API void MatmulClient::Post(const Message &message) {
+    const Location at = message.at;
+    const uint32_t sub = static_cast<uint32_t>(Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at));
+    BoxOfBlock(at).posted[sub].push_back(message);
+    ++posted_;
+    SubmitMatmulFlag(VNPU_OP_SOFT_SET, MatmulFlag(BlockOfCore(at), 0, at), kCountFresh, 1, at);
+}
+
+PITON_API void MatmulClient::Await(Location at) {
+    if (awaited_ != posted_) {
+        const uint32_t sub = static_cast<uint32_t>(Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at));
+        SubmitMatmulFlag(VNPU_OP_SOFT_WAIT, MatmulFlag(BlockOfCore(at), 1 + sub, at), kFresh, posted_, at);
+        awaited_ = posted_;
+    }
+}
+
+PITON_API vnpu_operand MatmulClient::Workspace(uint64_t offset, uint8_t dtype, Location at) {
+    vnpu_operand operand{};
+    operand.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + static_cast<uint64_t>(Ask(VNPU_OP_GET_BLOCK_IDX, at)) * kWorkspaceOfVector + offset;
+    operand.limit = kUnbounded;
+    operand.space = VNPU_SPACE_GM;
+    operand.dtype = dtype;
+    return operand;
+}
+
+/* A vector core will ask for nothing more. */
+PITON_API void EndMatmul(Location at) {
+    Message message;
+    message.at = at;
+    BoxOfBlock(at).clients[static_cast<uint32_t>(Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at))].Post(message);
+}
+
+/* What one message asks of `core`. */
+PITON_API void Serve(CubeCore &core, const Message &message) {
+    core.SetOrgShape(message.orgM, message.orgN, message.orgKa, message.orgKb, message.orgKc);
+    core.SetSingleShape(message.m, message.n, message.k);
+    core.SetLeft(message.left, message.at);
+    core.SetRight(message.right, message.at);
+    message.hasBias ? core.SetBias(message.bias) : core.DisableBias();
+    core.SetQuantScalar(message.quantScalar);
+    core.userInfo = message.userInfo;
+    core.selfData = message.selfData;
+    if (message.demand == Demand::Everything) {
+        core.IterateAll(message.place, message.at);
+    } else {
+        core.GoTo(message.step);
+        core.Iterate(false, nullptr, message.at);
+        core.GetResult(message.place, message.at);
+    }
+}
+
+/* The cube core's end: serve until every vector core of the block has ended. `cores` are its objects. */
+PITON_API void ServeMatmul(CubeCore *const *cores, Location at) {
+    Box &box = BoxOfBlock(at);
+    const uint64_t block = BlockOfCore(at);
+    const uint32_t vectors = AskLaunch(1, at) == VNPU_CORE_MIX_1_2 ? 2 : 1;
+    uint32_t served[kVectorsOfBlock] = {}, ended = 0;
+    for (uint32_t count = 1; ended < vectors; ++count) {
+        SubmitMatmulFlag(VNPU_OP_SOFT_WAIT, MatmulFlag(block, 0, at), kFresh, count, at);
+        const uint32_t sub = box.posted[0].empty() ? 1 : 0;
+        const Message message = box.posted[sub].front();
+        box.posted[sub].pop_front();
+        if (message.demand == Demand::Ended) {
+            ++ended;
+            continue;
+        }
+        Serve(*cores[message.object], message);
+        SubmitMatmulFlag(VNPU_OP_SOFT_SET, MatmulFlag(block, 1 + sub, at), kFresh, ++served[sub], at);
+    }
+}
+
+}  // namespace piton
+
+#endif /* PITON_ASCENDC_MATMUL_MESSAGES_H */

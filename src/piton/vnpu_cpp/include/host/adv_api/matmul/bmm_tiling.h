@@ -1,0 +1,7 @@
+/* The vendor's name for the header with the Matmul tiling classes. */
+#ifndef PITON_HOST_ADV_API_MATMUL_BMM_TILING_H
+#define PITON_HOST_ADV_API_MATMUL_BMM_TILING_H
+
+#include "piton_matmul/classes.h"
+
+#endif /* PITON_HOST_ADV_API_MATMUL_BMM_TILING_H */
