@@ -206,7 +206,8 @@ def test_a_counter_that_its_own_program_overruns_is_a_misuse(rig: Rig) -> None:
 def test_flags_go_back_and_forth_tile_by_tile(rig: Rig) -> None:
     """A vector core overwrites its buffer in global memory only when the cube core has read it."""
     inner, out = rig.allocate(64), rig.allocate(256)
-    cube, vectors = [], [[], []]
+    cube: list[Record] = []
+    vectors: list[list[Record]] = [[], []]
     for tile in range(4):
         cube += [cross_wait(1), *relay(inner, out + 64 * tile, 64), cross_set(MTE2, 2), *flag(MTE3, MTE2)]
         for core in range(2):

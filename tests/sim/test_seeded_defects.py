@@ -105,6 +105,8 @@ KERNELS = {
     "product": Kernel(product, as_half=True),
     "combine": Kernel(lambda x: 2 * x[:TILE]),
     "counter": Kernel(lambda x: np.abs(x[:TILE]) + 1, findings=AUTO),
+    "relay": Kernel(lambda _: np.tile(numbered(4), 3), 2, elements=3 * N),
+    "meet": Kernel(lambda _: np.concatenate([numbered(4), np.roll(numbered(4), 2 * TILE)]), 2, elements=2 * N),
 }
 
 
@@ -184,6 +186,14 @@ SEEDS = [
     Seed(59, "product", "the load into L1 does not wait for LoadData", "missing_sync", "MTE1_MTE2"),
     Seed(60, "product", "Fixpipe does not wait for Mmad", "missing_sync", "M_FIX"),
     Seed(61, "product", "no barrier between products that add up in L0C", "missing_sync", "PipeBarrier<PIPE_M>"),
+    Seed(62, "relay", "the cube core does not wait for its vector cores", "missing_sync", "CrossCoreSetFlag behind its pipe"),
+    Seed(63, "relay", "the flag to the cube core is set in mode 1", "deadlock", "in the mode that reaches it"),
+    Seed(64, "relay", "the cube core sets its flag twice", "flag_leak", "a CrossCoreWaitFlag for every CrossCoreSetFlag"),
+    Seed(65, "relay", "one of two vector cores does not set the flag", "deadlock", "1 of 2 cores have set id 1"),
+    Seed(66, "relay", "the cube core's flag vouches for the wrong pipe", "missing_sync", "CrossCoreSetFlag behind its pipe"),
+    Seed(67, "meet", "SyncAll of each kind of core instead of all", "missing_sync", "SyncAll between them"),
+    Seed(68, "meet", "the cube cores leave SyncAll out", "deadlock", "every core has to call it"),
+    Seed(69, "relay", "sixteen sets without a flag back", "other", "a flag back, at least every 15 sets", is_finding=True),
 ]
 
 

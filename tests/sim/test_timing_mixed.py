@@ -24,7 +24,8 @@ MIX_1_1, MIX_1_2 = 2, 3
 
 def launch(*cores: list[str], kind: int = MIX_1_2, chip: Any = BARE) -> dict[str, Any]:
     script = [f"kind {kind}", *(line for core in cores for line in ["core", *core]), "launch", ""]
-    return timing_driver.run(chip, "\n".join(script))[-1]
+    answer: dict[str, Any] = timing_driver.run(chip, "\n".join(script))[-1]
+    return answer
 
 
 def test_a_cube_core_goes_on_when_the_slower_of_its_vector_cores_has_set_the_flag() -> None:

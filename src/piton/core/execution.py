@@ -74,6 +74,26 @@ class OutputBuffer:
     """Bytes of the dense tensor; None when there is nothing to compare."""
 
 
+class CorePipes(Frozen):
+    """What the pipes of the cube cores of a mixed launch did, summed over these cores; the rest of the launch's figures is that of its vector cores."""
+
+    cores: int
+    """Cube cores that took part."""
+    busy_cycles: dict[str, int]
+    """As in the launch."""
+    stall_cycles: dict[str, int]
+    """As in the launch."""
+    wait_cycles: dict[str, dict[str, int]]
+    """As in the launch."""
+    lost_cycles: dict[str, dict[str, int]]
+    """As in the launch."""
+
+
+def _less(whole: dict[str, dict[str, int]], part: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """`whole` without `part`, by pipe and reason."""
+    return {pipe: {name: value - part.get(pipe, {}).get(name, 0) for name, value in reasons.items()} for pipe, reasons in whole.items()}
+
+
 class LaunchRecord(Frozen):
     """One kernel launch (or priced device copy) as the replay timed it."""
 
@@ -107,6 +127,23 @@ class LaunchRecord(Frozen):
     """Traffic of HBM: what L2 did not serve, with whole bursts and what was written back."""
     l2_bytes: int | None = None
     """What L2 served: loads that found their bytes there, in whole bursts, and stores that stayed in it."""
+    cube: CorePipes | None = None
+    """Of a launch of cube and vector cores together: the part of the cube cores in the figures of the pipes; else null."""
+
+    def pipes_of(self, *, is_cube: bool) -> CorePipes:
+        """The figures of one kind of core in a mixed launch."""
+        if self.cube is None:
+            raise ValueError(f"{self.kernel} runs on one kind of core")
+        if is_cube:
+            return self.cube
+        part = self.cube
+        return CorePipes(
+            cores=self.cores - part.cores,
+            busy_cycles={pipe: cycles - part.busy_cycles.get(pipe, 0) for pipe, cycles in self.busy_cycles.items()},
+            stall_cycles={pipe: cycles - part.stall_cycles.get(pipe, 0) for pipe, cycles in self.stall_cycles.items()},
+            wait_cycles=_less(self.wait_cycles, part.wait_cycles),
+            lost_cycles=_less(self.lost_cycles, part.lost_cycles),
+        )
 
     @property
     def gm_bytes_per_s(self) -> float:

@@ -144,8 +144,18 @@ def _candidates(pipes: Sequence[PipeShare], launches: Sequence[LaunchRecord], cy
     return [*working, ("launch", outside), ("copy", copies)]
 
 
+def _busier(launch: LaunchRecord, pipe: str) -> LaunchRecord:
+    """A mixed launch as that kind of its cores which keeps the pipe busier; any other as it is."""
+    if launch.cube is None:
+        return launch
+    kinds = [launch.pipes_of(is_cube=is_cube) for is_cube in (True, False)]
+    busiest_kind = max(kinds, key=lambda kind: kind.busy_cycles.get(pipe, 0) / kind.cores)
+    return launch.model_copy(update={**dict(busiest_kind), "cube": None})
+
+
 def _share(pipe: str, kernels: Sequence[LaunchRecord], cycles: int) -> PipeShare:
     """Each launch counts by its cycles; its cores are averaged."""
+    kernels = [_busier(launch, pipe) for launch in kernels]
     busy = sum(launch.busy_cycles.get(pipe, 0) / launch.cores for launch in kernels) / cycles
     return PipeShare(pipe, busy, _by_reason(pipe, kernels, cycles, "wait_cycles"), _by_reason(pipe, kernels, cycles, "lost_cycles"))
 

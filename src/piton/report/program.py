@@ -65,11 +65,23 @@ def _table(launches: Sequence[LaunchRecord], chip: ChipFigures | None) -> Table:
     number = 1
     for launch, count in rows[:_ROWS]:
         span = str(number) if count == 1 else f"{number}-{number + count - 1}"
-        table.add_row(span, Text(visible(launch.kernel)), *_figures(launch, pipes, chip))
+        for name, part in _parts(launch):
+            table.add_row(span, Text(visible(name)), *_figures(part, pipes, chip))
         number += count
     if len(rows) > _ROWS:
         table.add_row("...", f"{len(launches) - number + 1} more")
     return table
+
+
+def _parts(launch: LaunchRecord) -> Iterator[tuple[str, LaunchRecord]]:
+    """A launch as the table shows it: of a mixed one each kind of core by itself, with as many blocks as it has cores per wave and block."""
+    if launch.cube is None:
+        yield launch.kernel, launch
+        return
+    ratio = (launch.cores - launch.cube.cores) // launch.cube.cores
+    for is_cube, name, cores in ((True, "AIC", 1), (False, "AIV", ratio)):
+        own = launch.pipes_of(is_cube=is_cube)
+        yield f"{launch.kernel}, {name}", launch.model_copy(update={**dict(own), "blocks": launch.blocks * cores, "cube": None})
 
 
 def _figures(launch: LaunchRecord, pipes: Sequence[str], chip: ChipFigures | None) -> Iterator[str]:

@@ -81,7 +81,7 @@ const Row kRows[] = {{"flags", flags},         {"pairs", pairs},     {"chain", c
                      {"own_tiles", own_tiles}, {"count", count},     {"fresh", fresh},     {"fetch", fetch},   {"matrix", matrix},   {"halves", halves},
                      {"repeats", repeats},     {"partial", partial}, {"choose", choose},   {"tail", tail},     {"shift", shift},     {"pick", pick},
                      {"own_id", own_id},       {"many", many},       {"scratch", scratch}, {"single", single}, {"product", product}, {"spread", spread},
-                     {"combine", combine},     {"counter", counter}};
+                     {"combine", combine},     {"counter", counter}, {"relay", relay},     {"meet", meet}};
 
 }  // namespace seeded
 

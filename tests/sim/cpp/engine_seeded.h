@@ -76,5 +76,7 @@ void product(const Scene &scene);
 void spread(const Scene &scene);
 void combine(const Scene &scene);
 void counter(const Scene &scene);
+void relay(const Scene &scene);
+void meet(const Scene &scene);
 
 }  // namespace seeded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piton.core.execution import PIPES, CopyLog, LaunchRecord
+from piton.core.execution import PIPES, CopyLog, CorePipes, LaunchRecord
 from piton.core.finding import Finding, FindingKind
 from piton.core.verdict import VERDICT_OF, Cause, Outcome, Place, outcome
 from piton.targets.vnpu.places import Locate, calls_text, nowhere
@@ -44,6 +44,17 @@ class LoggedDiagnostic(BaseModel):
         return self.model_copy(update=found)
 
 
+class LoggedPipes(BaseModel):
+    """What the pipes of the cube cores of a mixed launch did."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+    busy_cycles: dict[str, int]
+    stall_cycles: dict[str, int]
+    wait_cycles: dict[str, dict[str, int]]
+    lost_cycles: dict[str, dict[str, int]]
+    cores: int
+
+
 class LoggedLaunch(BaseModel):
     """One launch or device copy."""
 
@@ -59,6 +70,7 @@ class LoggedLaunch(BaseModel):
     gm_read_bytes: int
     gm_written_bytes: int
     cores: int = 0
+    cube: LoggedPipes | None = None
     wait_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
     lost_cycles: dict[str, dict[str, int]] = Field(default_factory=dict)
     hbm_bytes: int = 0
@@ -163,6 +175,7 @@ def _record(launch: LoggedLaunch, clock_hz: float) -> LaunchRecord:
         lost_cycles=launch.lost_cycles,
         hbm_bytes=launch.hbm_bytes,
         l2_bytes=launch.l2_bytes,
+        cube=None if launch.cube is None else CorePipes(**dict(launch.cube)),
     )
 
 

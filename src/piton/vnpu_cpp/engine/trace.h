@@ -92,15 +92,20 @@ enum LossReason : uint8_t {
     kLossReasons
 };
 
-// What the replay says about one launch. All figures in core clock cycles unless named otherwise.
-struct LaunchTiming {
-    uint64_t cycles = 0;                                // launch overhead and all waves
-    uint64_t kernel_cycles = 0;                         // without the launch overhead
+// What the pipes of some cores did, summed over these.
+struct PipeTiming {
     uint64_t busy[VNPU_PIPE_COUNT] = {};                // summed over cores
     uint64_t stall[VNPU_PIPE_COUNT] = {};               // the waits before kWaitIdle together
     uint64_t wait[VNPU_PIPE_COUNT][kWaitReasons] = {};  // of each pipe: busy + all waits = cores * cycles
     uint64_t lost[VNPU_PIPE_COUNT][kLossReasons] = {};  // parts of busy
     uint32_t cores = 0;                                 // that took part
+};
+
+// What the replay says about one launch, its pipes over all cores. All figures in core clock cycles unless named otherwise.
+struct LaunchTiming : PipeTiming {
+    uint64_t cycles = 0;         // launch overhead and all waves
+    uint64_t kernel_cycles = 0;  // without the launch overhead
+    PipeTiming cube;             // of a mixed launch: the part of its cube cores
     uint64_t gm_read_bytes = 0;
     uint64_t gm_written_bytes = 0;
     uint64_t hbm_bytes = 0;  // HBM traffic, write-backs included

@@ -70,7 +70,7 @@ const char *const kLossNames[kLossReasons] = {"bandwidth_share", "small_blocks",
 
 // Reasons that cost nothing are left out, and so are pipes that a launch does not use.
 template <size_t reasons>
-std::string by_reason(const LaunchTiming &timing, const uint64_t (&cycles)[VNPU_PIPE_COUNT][reasons], const char *const (&names)[reasons]) {
+std::string by_reason(const PipeTiming &timing, const uint64_t (&cycles)[VNPU_PIPE_COUNT][reasons], const char *const (&names)[reasons]) {
     Json json('{');
     for (int pipe = 0; pipe < VNPU_PIPE_COUNT; ++pipe) {
         if (timing.busy[pipe] + timing.stall[pipe] == 0) continue;
@@ -100,6 +100,17 @@ std::string write_diagnostic(const Diagnostic &diagnostic) {
         .done();
 }
 
+// Of some of the cores; the pipes are those that the whole launch uses, so that the rest can be computed.
+std::string write_pipes(const PipeTiming &timing, const PipeTiming &whole) {
+    return Json('{')
+        .raw("busy_cycles", by_pipe(timing.busy))
+        .raw("stall_cycles", by_pipe(timing.stall))
+        .raw("wait_cycles", by_reason(whole, timing.wait, kWaitNames))
+        .raw("lost_cycles", by_reason(whole, timing.lost, kLossNames))
+        .number("cores", timing.cores)
+        .done();
+}
+
 std::string write_launch(const LoggedLaunch &launch) {
     const LaunchTiming &timing = launch.report.timing;
     return Json('{')
@@ -114,6 +125,7 @@ std::string write_launch(const LoggedLaunch &launch) {
         .raw("wait_cycles", by_reason(timing, timing.wait, kWaitNames))
         .raw("lost_cycles", by_reason(timing, timing.lost, kLossNames))
         .number("cores", timing.cores)
+        .raw("cube", timing.cube.cores ? write_pipes(timing.cube, timing) : "null")
         .number("hbm_bytes", timing.hbm_bytes)
         .number("l2_bytes", timing.l2_bytes)
         .number("gm_read_bytes", timing.gm_read_bytes)

@@ -218,7 +218,7 @@ std::string CoreRun::waits_for() const {
     return "the entry of line " + std::to_string(entry.line);
 }
 
-void CoreRun::add_to(LaunchTiming &timing) const {
+void CoreRun::add_to(PipeTiming &timing) const {
     timing.lost[VNPU_PIPE_S][kLossMiss] += scalar_missed_;
     timing.lost[VNPU_PIPE_S][kLossCode] += scalar_code_;
     add_pipe(timing, VNPU_PIPE_S, scalar_busy_, scalar_waits_, kWaitIdle);
@@ -231,7 +231,7 @@ void CoreRun::add_to(LaunchTiming &timing) const {
 }
 
 // What is neither work nor one of the known waits is time in which the pipe had nothing to do.
-void CoreRun::add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const {
+void CoreRun::add_pipe(PipeTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const {
     uint64_t waited = 0;
     for (uint32_t reason = 0; reason < reasons; ++reason) {
         timing.wait[pipe][reason] += waits[reason];

@@ -71,7 +71,7 @@ public:
     bool is_ended() const { return is_ended_; }
     uint64_t lifetime() const { return now_ - start_; }
     std::string waits_for() const;  // for the deadlock message
-    void add_to(LaunchTiming &timing) const;
+    void add_to(PipeTiming &timing) const;
 
 private:
     struct Pipe {
@@ -124,7 +124,7 @@ private:
     void stall_scalar_until(uint64_t time, uint32_t reason, uint32_t cause);
     uint32_t scalar_entry() const { return next_ < trace_.size() ? next_ : kNothing; }
     Flag &flag_of(const TraceEntry &entry);
-    void add_pipe(LaunchTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
+    void add_pipe(PipeTiming &timing, uint32_t pipe, uint64_t busy, const uint64_t *waits, uint32_t reasons) const;
 
     const ChipModel &chip_;
     const CoreTrace &trace_;

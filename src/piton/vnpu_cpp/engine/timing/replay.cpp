@@ -88,6 +88,7 @@ public:
     LaunchTiming run() {
         const uint32_t first_wave = std::min(blocks(), std::max(1u, at_once(chip_, groups_)));
         timing_.cores = first_wave * groups_.members();
+        if (groups_.is_mixed()) timing_.cube.cores = first_wave;
         while (started_ < first_wave) start_block(0);
         while (step()) continue;
         if (ended_ != blocks()) throw std::runtime_error(deadlock());
@@ -144,8 +145,13 @@ private:
     }
 
     void end_core(const Event &event) {
-        cores_[event.core]->add_to(timing_);
-        in_blocks_ += cores_[event.core]->lifetime();
+        const CoreRun &ended = *cores_[event.core];
+        ended.add_to(timing_);
+        in_blocks_ += ended.lifetime();
+        if (groups_.is_mixed() && groups_.is_cube(event.core)) {
+            ended.add_to(timing_.cube);
+            in_cube_ += ended.lifetime();
+        }
         cores_[event.core].reset();
         last_end_ = std::max(last_end_, event.time);
         const uint32_t first = groups_.block_of(event.core) * groups_.members();
@@ -157,10 +163,14 @@ private:
 
     // Every pipe of a core waits before the core's first block, and after its last.
     void add_time_outside_blocks() {
-        const uint64_t after_blocks = timing_.cores * timing_.cycles - in_blocks_ - before_blocks_;
-        for (uint64_t *waits : timing_.wait) {
-            waits[kWaitLaunch] = before_blocks_;
-            waits[kWaitTail] = after_blocks;
+        add_outside(timing_, before_blocks_, in_blocks_);
+        add_outside(timing_.cube, timing_.cube.cores ? before_blocks_ / groups_.members() : 0, in_cube_);
+    }
+
+    void add_outside(PipeTiming &timing, uint64_t before, uint64_t within) const {
+        for (uint64_t *waits : timing.wait) {
+            waits[kWaitLaunch] = before;
+            waits[kWaitTail] = timing.cores * timing_.cycles - within - before;
         }
     }
 
@@ -329,6 +339,7 @@ private:
     LaunchTiming timing_;
     uint64_t last_end_ = 0;
     uint64_t in_blocks_ = 0;      // summed over cores
+    uint64_t in_cube_ = 0;        // of that, by the cube cores of a mixed launch
     uint64_t before_blocks_ = 0;  // summed over cores
     uint32_t started_ = 0, ended_ = 0;
 };
