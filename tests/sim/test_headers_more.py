@@ -18,6 +18,8 @@ ADD, DIV, AND, COMPARE, SELECT, CAST = 1, 4, 7, 96, 97, 72
 SORT32, MRG_SORT, TRANS_5HD, TRANSPOSE, ADDRESSES = 145, 146, 147, 148, 294
 CROSS_SET, CROSS_WAIT, SOFT_SET, SOFT_WAIT, SYNC_ALL = 260, 261, 262, 263, 259
 BARRIER, ALL_PIPES = 258, 7
+SET_FLAG, WAIT_FLAG, MTE2, MTE3 = 256, 257, 4, 5
+REDUCE_SUM_REGISTER = 358
 DEQ_SCALE, CTRL, FAULT, SYS_WORKSPACE = 292, 293, 325, 327
 BEST, MRG_RESULT, GET_CTRL, GET_WORKSPACE = 359, 360, 361, 362
 I32, U16, F16, F32, I4 = 8, 7, 1, 3, 13
@@ -81,6 +83,14 @@ def test_transposition_sets_both_lists_before_it_goes_by_them(scenarios: Scenari
     assert (trans["op"], trans["p"], trans["dst"][3]) == (TRANS_5HD, [3, 1, 16, 1], F16)
     assert (square["op"], square["p"], square["dst"][1], square["src0"][1]) == (TRANSPOSE, [0, 0, 0, 0], 16384, 0)
     assert (nchw["op"], nchw["p"], nchw["src1"][1]) == (TRANSPOSE, [2, 3 | 32 << 16, (3 * 2 + 1) * 16 * 32, 2], 65536)
+
+
+def test_older_names_are_the_calls_they_stand_for(scenarios: Scenarios) -> None:
+    sources, targets, trans, flag, wait, bits, value = scenarios["older_names"]
+    assert [addresses["mask"][0] for addresses in (sources, targets)] == [0x0003000200010000, 0x0230022002100200]
+    assert (trans["op"], trans["p"], trans["dst"][3]) == (TRANS_5HD, [3, 1, 16, 0], F16)
+    assert [(record["op"], record["p"][:3]) for record in (flag, wait)] == [(SET_FLAG, [MTE3, MTE2, 2]), (WAIT_FLAG, [MTE3, MTE2, 2])]
+    assert [record["op"] for record in (bits, value)] == [REDUCE_SUM_REGISTER, REDUCE_SUM_REGISTER]
 
 
 def test_select_without_a_mask_goes_by_the_registers(scenarios: Scenarios) -> None:
@@ -157,6 +167,7 @@ def test_four_bit_tensors_count_two_elements_to_a_byte(scenarios: Scenarios) -> 
     ("scenario", "api", "figures", "value"),
     [
         ("fault_assertion", "three == 4", [10, 0, 0], 0),
+        ("fault_queue_flag", "TQueSync::SetFlag", [9, 0, 0], 8),
         ("fault_misaligned_list", "TransDataTo5HD", [9, 1, 0], 8),
         ("fault_far_list", "TransDataTo5HD", [9, 1, 0], 0x200000),
         ("fault_shape", "DumpTensor", [9, 3, 0], 0),

@@ -60,6 +60,21 @@ void transposing() {
     Transpose(to, from, At<uint8_t>(65536, 8192), params);
 }
 
+void older_names() {
+    half *sources[16], *targets[16];
+    for (uint64_t i = 0; i < 16; ++i) {
+        sources[i] = (half *)(i * 32);
+        targets[i] = (half *)(16384 + i * 512);
+    }
+    TransDataTo5HDImpl(targets, sources, TransDataTo5HDParams(false, false, 3, 16, 1));
+    TQueSync<PIPE_MTE3, PIPE_MTE2> sync;
+    sync.SetFlag(2);
+    sync.WaitFlag(EVENT_ID2);
+    (void)GetAccVal();
+    (void)GetAccVal<float>();
+}
+void fault_queue_flag() { TQueSync<PIPE_V, PIPE_S>().SetFlag(8); }
+
 void selecting() {
     auto x = At<float>(0, 64), y = At<float>(256, 64);
     Select<float, SELMODE::VSEL_TENSOR_TENSOR_MODE>(x, x, y, 3, {1, 1, 1, 8, 8, 8});
@@ -187,6 +202,7 @@ struct Scenario {
 const Scenario kScenarios[] = {
     SCENARIO(fused),          SCENARIO(operators),
     SCENARIO(sorting),        SCENARIO(transposing),
+    SCENARIO(older_names),    SCENARIO(fault_queue_flag),
     SCENARIO(selecting),      SCENARIO(registers),
     SCENARIO(workspace),      SCENARIO(turns),
     SCENARIO(between_cores),  SCENARIO(printing),

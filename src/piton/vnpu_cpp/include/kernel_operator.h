@@ -34,6 +34,7 @@
 #include "ascendc/gather.h"
 #include "ascendc/list_tensor.h"
 #include "ascendc/math.h"
+#include "ascendc/older_names.h"
 #include "ascendc/operators.h"
 #include "ascendc/power.h"
 #include "ascendc/print.h"
