@@ -463,7 +463,7 @@ def test_a_warning_is_shown_once_and_by_a_cached_build_too(toolchain: VnpuToolch
         assert "overflow in conversion" in warning.message
 
 
-@pytest.mark.parametrize(("header", "cause"), [("lib/matmul_intf.h", Cause.UNSUPPORTED_API), ("no_such_header.h", Cause.COMPILE_ERROR)])
+@pytest.mark.parametrize(("header", "cause"), [("lib/hccl/hccl.h", Cause.UNSUPPORTED_API), ("no_such_header.h", Cause.COMPILE_ERROR)])
 def test_a_vendor_header_that_is_missing_is_an_unsupported_api(toolchain: VnpuToolchain, tmp_path: Path, header: str, cause: Cause) -> None:
     source = submission(tmp_path / "submission", {KERNEL_PATH: f'#include "{header}"\n{KERNEL}'})
     build = toolchain.build(source, operator(), PlainRunner(), str(tmp_path / "out"))
