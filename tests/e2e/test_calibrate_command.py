@@ -52,6 +52,9 @@ def test_constants_of_another_chip_are_found_again_and_kept_in_a_hardware_file(f
     compared = piton("calibrate", folder / "op_summary.csv", *options, "--json")
     assert compared.returncode == 0, compared.stderr
     assert json.loads(compared.stdout)["fitted_after"][-1]["median_error"] > 0.05
+    kept = (folder / "map.calibration.jsonl").read_bytes()
+    assert piton("calibrate", folder / "op_summary.csv", *options, "--json").stdout == compared.stdout
+    assert (folder / "map.calibration.jsonl").read_bytes() == kept, "the second run simulated again"
     done = piton("calibrate", folder / "op_summary.csv", *options, "--out", folder / "mine.yaml", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

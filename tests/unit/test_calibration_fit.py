@@ -17,7 +17,7 @@ from piton.core.calibration import Constant, Observation, group_errors, rank_cor
 from piton.core.errors import FormatError, UsageError
 from piton.core.hardware import Hardware
 from piton.evaluate.calibration.fit import Fit
-from piton.evaluate.calibration.programs import Journal
+from piton.evaluate.calibration.programs import Journal, tree_digest
 from piton.evaluate.calibration.run import Calibration, CalibrationRequest
 from piton.report.calibration import calibration_json
 
@@ -199,6 +199,22 @@ def test_what_was_simulated_before_a_stop_is_found_again(tmp_path: Path) -> None
     again = Journal(tmp_path / "j.jsonl")
     assert again.get("one") == [("add", 1.5), ("add", 1.25)]
     assert again.get("two") is None
+    again.put("two", [("add", 2.5)])
+    again.put("three", [("add", 3.5)])
+    third = Journal(tmp_path / "j.jsonl")
+    assert [third.get(key) for key in ("one", "two", "three")] == [[("add", 1.5), ("add", 1.25)], [("add", 2.5)], [("add", 3.5)]]
+
+
+def test_what_a_calibration_writes_beside_the_program_changes_no_identity(tmp_path: Path) -> None:
+    (tmp_path / "p.asc").write_text("int main() {}")
+    (tmp_path / "map.toml").write_text("")
+    own = (tmp_path / "map.toml", tmp_path / "mine.yaml")
+    before = tree_digest(tmp_path, own)
+    for name in ("mine.yaml", "mine.calibration.jsonl", "map.calibration.jsonl"):
+        (tmp_path / name).write_text("new")
+    assert tree_digest(tmp_path, own) == before
+    (tmp_path / "data.bin").write_text("new")
+    assert tree_digest(tmp_path, own) != before
 
 
 def test_entries_of_one_program_run_share_it() -> None:

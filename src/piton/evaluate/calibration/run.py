@@ -14,7 +14,7 @@ from piton.core.calibration import CalibrationReport, Constant, FittedConstant, 
 from piton.core.errors import UsageError
 from piton.core.hardware import Figure, Hardware
 from piton.evaluate.calibration.fit import Fit
-from piton.evaluate.calibration.programs import ProgramSimulator, simulating
+from piton.evaluate.calibration.programs import JOURNAL_SUFFIX, Places, ProgramSimulator, simulating
 
 LEAST = 3
 """Kernels that a fit needs."""
@@ -41,8 +41,9 @@ def calibrate(request: CalibrationRequest, progress: Callable[[str], None]) -> C
     profile = read_profile(Path(request.profile))
     mapping = read_mapping(Path(request.mapping), profile, request.held_out_percent)
     constants = constants_of(mapping, hardware) if request.out else ()
-    journal = Path(request.out or request.mapping).with_suffix(".calibration.jsonl")
-    with simulating(mapping.folder, request.cache_dir, journal, progress) as simulator:
+    journal = Path(request.out or request.mapping).with_suffix(JOURNAL_SUFFIX)
+    own = tuple(Path(name) for name in (request.mapping, request.out) if name)
+    with simulating(Places(mapping.folder, request.cache_dir, journal, own), progress) as simulator:
         job = Calibration(request, hardware, profile, mapping, constants)
         return job.run(simulator, progress)
 
