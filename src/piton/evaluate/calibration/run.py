@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from piton.catalog.calibration_map import CalibrationMap, MatchedKernel, constants_of, figures_of, read_mapping
+from piton.catalog.calibration_map import CalibrationMap, MatchedKernel, constants_of, figures_of, limits_of, read_mapping
 from piton.catalog.hardware import load_hardware
 from piton.catalog.hardware_file import write_hardware
 from piton.catalog.profile_csv import Profile, read_profile
@@ -91,7 +91,8 @@ class Calibration:
         found: dict[str, Figure] = {}
         for name in figures_of(constant.name, self.hardware):
             old = self.hardware.simulation[name]
-            new = float(f"{old.value * value:.4g}") if constant.is_factor else value
+            least, most = limits_of(name, self.hardware)  # once more: rounding to four digits may step over them
+            new = min(max(float(f"{old.value * value:.4g}") if constant.is_factor else value, least), most)
             found[name] = Figure(value=round(new) if name.endswith("_cycles") else new, source=f"{origin}; was {old.value:g}: {old.source}")
         return found
 
