@@ -19,13 +19,14 @@ def calibrate_command(
     hardware: Annotated[str, typer.Option(help="Where to start: a shipped chip, or a hardware file.")] = "ascend910b2",
     out: Annotated[str, typer.Option(help="Hardware file to write, such as mychip.yaml. Without it nothing is fitted: only compared.")] = "",
     hold_out: Annotated[int, typer.Option(min=0, max=90, help="Per cent of the kernels that the fit does not see; chosen by a hash.")] = 30,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file of --out when it is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of tables.")] = False,
 ) -> None:
     """Compare simulated with measured kernels, fit the free constants of a hardware file, and say how well. Goes on where it was stopped."""
     from piton.cli.evaluation import cache_dir
     from piton.evaluate.calibration.run import CalibrationRequest
 
-    request = CalibrationRequest(profile, mapping, hardware, out, str(cache_dir().absolute()), hold_out)
+    request = CalibrationRequest(profile, mapping, hardware, out, str(cache_dir().absolute()), hold_out, overwrite)
     raise typer.Exit(until_stopped(lambda: _show(request, prints_json=as_json)))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from piton.catalog.calibration_map import CalibrationMap, MatchedKernel, constants_of, figures_of, limits_of, read_mapping
 from piton.catalog.hardware import load_hardware
-from piton.catalog.hardware_file import write_hardware
+from piton.catalog.hardware_file import check_new_file, write_hardware
 from piton.catalog.profile_csv import Profile, read_profile
 from piton.core.calibration import CalibrationReport, Constant, FittedConstant, GroupError, Observation, ObservationResult, group_errors
 from piton.core.errors import UsageError
@@ -33,11 +33,15 @@ class CalibrationRequest:
     """The hardware file to write, named after the new chip; empty: compare only, fit nothing."""
     cache_dir: str
     held_out_percent: int = 30
+    is_overwriting: bool = False
+    """May `out` be replaced?"""
 
 
 def calibrate(request: CalibrationRequest, progress: Callable[[str], None]) -> CalibrationReport:
     """Fit and check. Raises PitonError for what the caller has to put right."""
     hardware = _with_timing_model(load_hardware(request.hardware))
+    if request.out:
+        check_new_file(Path(request.out), source=request.hardware, is_overwriting=request.is_overwriting)
     profile = read_profile(Path(request.profile))
     mapping = read_mapping(Path(request.mapping), profile, request.held_out_percent)
     constants = constants_of(mapping, hardware) if request.out else ()
