@@ -112,7 +112,7 @@ def _observation(entry: KernelEntry, rows: Sequence[ProfileRow], is_held_out: bo
 
 
 def _rows_of(entry: KernelEntry, profile: Profile, where: str) -> list[ProfileRow]:
-    wanted = {column.lower(): str(value) for column, value in entry.rows.items()}
+    wanted = {column.lower().replace("_", " "): str(value) for column, value in entry.rows.items()}
     unknown = next((column for column in wanted if column not in profile.columns), None)
     if unknown is not None or not wanted:
         found = f"`{unknown}`" if unknown else "no column"

@@ -13,7 +13,7 @@ calibrate_app = typer.Typer()
 
 
 @calibrate_app.command("calibrate")
-def calibrate_command(
+def calibrate_command(  # noqa: PLR0913 - one parameter per option of the command
     profile: Annotated[str, typer.Argument(help="op_summary_*.csv or kernel_details.csv of msprof, or a CSV with a name and a duration.")],
     mapping: Annotated[str, typer.Option("--map", help="TOML file: which rows are which launch of which program (docs/calibrate.md).")],
     hardware: Annotated[str, typer.Option(help="Where to start: a shipped chip, or a hardware file.")] = "ascend910b2",
