@@ -29,7 +29,11 @@ def piton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def launches_on(target: str | Path, program: Path) -> list[dict[str, Any]]:
     done = piton("run", program, "--target", target, "--timing-only", "--json")
     assert done.returncode == 0, done.stderr
-    return [launch for launch in json.loads(done.stdout)["launches"] if launch["kind"] == "kernel"]
+    report = json.loads(done.stdout)
+    assert (report["hardware"], report["target"]) == (Path(target).stem, f"{Path(target).stem}-sim")
+    assert report["hardware_digest"] == load_hardware(target).digest()
+    assert str(Path(target).parent) not in json.dumps({**report, "program": ""})
+    return [launch for launch in report["launches"] if launch["kind"] == "kernel"]
 
 
 @pytest.fixture
