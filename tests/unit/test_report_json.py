@@ -193,7 +193,8 @@ def test_every_field_of_the_canonical_result_is_in_its_digest() -> None:
 def test_every_field_of_the_report_is_in_the_canonical_result_but_those_of_the_machine() -> None:
     sealed = tuple(case.model_copy(update={"is_sealed": True}) for case in REPORT.operators[0].cases)
     operators = (REPORT.operators[0].model_copy(update={"cases": sealed}), *REPORT.operators[1:])
-    hidden = REPORT.model_copy(update={"hidden": HiddenSet(key_id="k", count=80, detail="counts"), "operators": operators, "missing_operators": {"x": 1}})
+    unusual = {"hidden": HiddenSet(key_id="k", count=80, detail="counts"), "missing_operators": {"x": 1}, "accuracy": "pessimistic"}
+    hidden = REPORT.model_copy(update={"operators": operators, **unusual})
     assert set(Report.model_fields) - set(hidden.canonical_result()) == {"environment", "result_digest"}
     cases = hidden.canonical_result()["operators"][0]["cases"]
     assert set(CaseResult.model_fields) - set(cases[1]) == {"wall_s"}
@@ -260,8 +261,19 @@ def test_a_report_without_reasons_of_waits_keeps_the_digest_it_had_before_there_
     plain = case.launches[0].model_copy(update={"cores": 0, "wait_cycles": {}, "lost_cycles": {}, "hbm_bytes": None, "l2_bytes": None})
     older = REPORT.operators[0].model_copy(update={"cases": (case.model_copy(update={"launches": (plain,)}),)})
     (record,) = REPORT.model_copy(update={"operators": (older,)}).canonical_result()["operators"][0]["cases"][0]["launches"]
-    assert set(LaunchRecord.model_fields) - set(record) == {"cores", "wait_cycles", "lost_cycles", "hbm_bytes", "l2_bytes"}
-    assert set(REPORT.canonical_result()["operators"][0]["cases"][0]["launches"][0]) == set(LaunchRecord.model_fields)
+    assert set(LaunchRecord.model_fields) - set(record) == {"cores", "wait_cycles", "lost_cycles", "hbm_bytes", "l2_bytes", "cube"}
+    assert set(REPORT.canonical_result()["operators"][0]["cases"][0]["launches"][0]) == set(LaunchRecord.model_fields) - {"cube"}
+
+
+@pytest.mark.parametrize("name", ["sim", "device", "incomplete"])
+def test_a_report_that_was_written_before_there_were_accuracies_and_mixed_launches_still_matches_its_digest(name: str) -> None:
+    path = Path(__file__).parents[1] / "data" / f"report_edges_{name}.json"
+    assert "accuracy" not in json.loads(path.read_text())
+    assert read_report(path).accuracy == "exact"
+
+
+def test_an_accuracy_that_is_not_exact_is_in_the_digest() -> None:
+    assert REPORT.model_copy(update={"accuracy": "pessimistic"}).canonical_digest() != REPORT.canonical_digest()
 
 
 def test_terminal_and_markdown_say_where_the_time_of_a_case_went() -> None:

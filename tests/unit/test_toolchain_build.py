@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -258,9 +259,10 @@ PAST_THE_CORE = {
     "the allocator": ("#include <cstdlib>", "AscendC::SetPadValue(reinterpret_cast<int64_t>(std::malloc(tiling.total)));", "malloc"),
     "a thread": ("#include <pthread.h>", "pthread_exit(nullptr);", "pthread_exit"),
     "a system call": ("#include <unistd.h>", "syscall(39);", "syscall"),
-    "a thread_local variable": ("extern thread_local int kept;", "kept += 1;", "__tls_get_addr"),
 }
-MATHS = "AscendC::SetPadValue(std::sqrt(factor) + std::pow(factor, 2.5f) + std::fabs(factor) + std::floor(std::log(factor)));"
+if platform.machine() == "x86_64":  # elsewhere compilers reach such a variable without a call
+    PAST_THE_CORE["a thread_local variable"] = ("extern thread_local int kept;", "kept += 1;", "__tls_get_addr")
+MATHS = "AscendC::SetPadValue(std::sqrt(factor) + std::pow(factor, 2.5f) + std::floor(std::log(factor)) + std::sin(factor) * std::cos(factor));"
 
 
 def with_statement(statement: str, head: str) -> dict[str, str]:

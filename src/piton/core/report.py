@@ -276,7 +276,7 @@ class Report(Frozen):
         """The report without environment, wall times and its own digest: equal for equal work on any machine.
 
         What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
-        policy, method), so that it still matches its digest.
+        policy, method, accuracy, cube cores of a mixed launch), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -289,7 +289,7 @@ class Report(Frozen):
             _drop_absent(data["chip"], fidelity={})
             _drop_absent(data["chip"]["peaks"], cube_path=None)
         _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={}, level_intervals={}, total_interval=None, baselines=())
-        _drop_absent(data, integrity=None, method=None, reporting=None)
+        _drop_absent(data, integrity=None, method=None, reporting=None, accuracy="exact")
         return data
 
     def canonical_digest(self) -> str:
@@ -302,7 +302,7 @@ def _drop_from_case(case: dict[str, Any]) -> None:
     case.pop("wall_s")
     _drop_absent(case, second_checks=(), is_sealed=False)
     for launch in case["launches"]:
-        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None, l2_bytes=None)
+        _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None, l2_bytes=None, cube=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):
         _drop_absent(anchor, work=None, version="", interval=None)
         if "work" in anchor:

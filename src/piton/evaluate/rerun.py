@@ -37,7 +37,8 @@ def _quoted(path: str) -> str:
 def _options(request: EvaluationRequest) -> list[str]:
     """What decides a result, as options of `piton eval`."""
     suite = request.suite if request.suite in suite_names() else os.path.abspath(os.path.expanduser(request.suite))
-    options = ["--suite", suite, "--target", request.target, "--seed", str(request.seed), "--trials", str(request.trials)]
+    target = os.path.abspath(request.target) if request.target.endswith((".yaml", ".yml")) else request.target
+    options = ["--suite", suite, "--target", target, "--seed", str(request.seed), "--trials", str(request.trials)]
     options += ["--profile", request.precision_profile, *_suite_options(request)]
     options += ["--accuracy", request.accuracy] if request.accuracy != "exact" else []
     if request.auto_sync is not None:

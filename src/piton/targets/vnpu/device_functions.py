@@ -17,14 +17,15 @@ SCALAR_MATHS = (
     *("abs", "fabs", "labs", "fmin", "fmax", "fmod", "remainder", "copysign", "fma", "fdim"),
     *("sqrt", "cbrt", "hypot", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "ldexp", "frexp", "modf", "scalbn", "ilogb", "logb"),
     *("floor", "ceil", "trunc", "round", "rint", "nearbyint", "lround", "llround", "lrint", "llrint"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "lgamma"),
+    *("sin", "cos", "sincos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "lgamma"),
 )
-"""Scalar functions of <cmath> that device code may call, for double; the same names with `f` for float. Public kernels use some of them."""
+"""Scalar functions of <cmath> that device code may call, for double; the same names with `f` for float. Public kernels use some of them. The compiler makes one
+call of `sincos` of a sine and a cosine of the same value."""
 
 _CALLS = ("vnpu_submit", "vnpu_fetch", "vnpu_register_kernel")
 _LANGUAGE = (
     *("memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strrchr", "strstr", "abort", "snprintf", "vsnprintf"),
-    *("__assert_fail", "__stack_chk_fail", "__gxx_personality_v0", "__dso_handle"),
+    *("__assert_fail", "__stack_chk_fail", "__stack_chk_guard", "__gxx_personality_v0", "__dso_handle"),
 )
 """What compilers make of plain code, of assertions, and what the registration of kernels and `printf` of our headers use."""
 _LANGUAGE_PATTERNS = (

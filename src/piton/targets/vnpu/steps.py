@@ -20,7 +20,8 @@ from piton.targets.vnpu.launches import launched_kernels, names_in, registration
 from piton.targets.vnpu.own import HOST_FLAGS, OwnParts
 from piton.targets.vnpu.sources import EXTENSION, SourceTree, alone, device_tree
 
-_KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", *PLAIN_OUTPUT)
+_KERNEL_FLAGS = ("-std=c++17", "-g1", "-fPIC", "-ffp-contract=off", "-U_FORTIFY_SOURCE", "-fno-stack-protector", *PLAIN_OUTPUT)
+"""Without what some distributions' compilers add of themselves: checking forms of library calls (`__snprintf_chk`), which device code may not link."""
 LAUNCH_FLAGS = (*_KERNEL_FLAGS, "-O1", "-DPITON_HOST_PASS")
 """Of the host pass of a kernel's source: what runs on the host is not measured, so that a quick compile counts more."""
 DEVICE_FLAGS = (
