@@ -29,7 +29,11 @@ def piton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def launches_on(target: str | Path, program: Path) -> list[dict[str, Any]]:
     done = piton("run", program, "--target", target, "--timing-only", "--json")
     assert done.returncode == 0, done.stderr
-    return [launch for launch in json.loads(done.stdout)["launches"] if launch["kind"] == "kernel"]
+    report = json.loads(done.stdout)
+    assert (report["hardware"], report["target"]) == (Path(target).stem, f"{Path(target).stem}-sim")
+    assert report["hardware_digest"] == load_hardware(target).digest()
+    assert str(Path(target).parent) not in json.dumps({**report, "program": ""})
+    return [launch for launch in report["launches"] if launch["kind"] == "kernel"]
 
 
 @pytest.fixture
@@ -52,6 +56,9 @@ def test_constants_of_another_chip_are_found_again_and_kept_in_a_hardware_file(f
     compared = piton("calibrate", folder / "op_summary.csv", *options, "--json")
     assert compared.returncode == 0, compared.stderr
     assert json.loads(compared.stdout)["fitted_after"][-1]["median_error"] > 0.05
+    kept = (folder / "map.calibration.jsonl").read_bytes()
+    assert piton("calibrate", folder / "op_summary.csv", *options, "--json").stdout == compared.stdout
+    assert (folder / "map.calibration.jsonl").read_bytes() == kept, "the second run simulated again"
     done = piton("calibrate", folder / "op_summary.csv", *options, "--out", folder / "mine.yaml", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

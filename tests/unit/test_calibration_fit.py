@@ -17,7 +17,7 @@ from piton.core.calibration import Constant, Observation, group_errors, rank_cor
 from piton.core.errors import FormatError, UsageError
 from piton.core.hardware import Hardware
 from piton.evaluate.calibration.fit import Fit
-from piton.evaluate.calibration.programs import Journal
+from piton.evaluate.calibration.programs import Journal, tree_digest
 from piton.evaluate.calibration.run import Calibration, CalibrationRequest
 from piton.report.calibration import calibration_json
 
@@ -134,11 +134,52 @@ def test_a_wrong_mapping_is_refused(tmp_path: Path, text: str, expected: str) ->
         mapped(tmp_path, text)
 
 
-@pytest.mark.parametrize("constants", ['"mte9.speed" = [1, 2]', '"nothing.*" = [0.5, 2]', f'"{BASE}" = [2, 1]', f'"{CAP}" = [2e12, 3e12]'])
+@pytest.mark.parametrize(
+    "constants",
+    [
+        '"mte9.speed" = [1, 2]',
+        '"nothing.*" = [0.5, 2]',
+        f'"{BASE}" = [2, 1]',
+        f'"{BASE}" = [0.2, inf]',
+        f'"{BASE}" = [nan, 2]',
+        f'"{CAP}" = [2e12, 3e12]',
+        f'"{CAP}" = [0, 1e12]',
+        '"hbm.read_rate_bytes_per_s.*" = [0, 2]',
+        f'"{BASE}" = [0.2, 3]\n"launch.*" = [0.5, 2]',
+        '"launch.minimum_us" = [0.2, 0.9]',
+    ],
+)
 def test_constants_that_are_not_there_or_have_no_room_are_refused(tmp_path: Path, constants: str) -> None:
     found = mapped(tmp_path, f"[constants]\n{constants}\n" + entry('"op name" = "k1"'))
     with pytest.raises(UsageError):
         constants_of(found, load_hardware("ascend910b1"))
+
+
+@pytest.mark.parametrize("name", ["hbm.*", "l2.*", "mte1.*", "fix.*", "mte2_l1.*"])
+def test_a_factor_takes_no_figure_of_its_family_above_silicon(tmp_path: Path, name: str) -> None:
+    chip = load_hardware("ascend910b1")
+    mapping = mapped(tmp_path, f'[constants]\n"{name}" = [0.5, 100.0]\n' + entry('"op name" = "k1"'))
+    (constant,) = constants_of(mapping, chip)
+    job = Calibration(CalibrationRequest("p.csv", "map.toml", "ascend910b1", "my.yaml", ""), chip, read_profile(tmp_path / "p.csv"), mapping, (constant,))
+    rates, peaks = job.chip([constant.at(1.0)]).simulation, chip.silicon
+    assert peaks.cube_path is not None
+    assert 1 <= constant.high < 7
+    assert rates["hbm.total_cap_bytes_per_s"].value <= peaks.hbm_write_bytes_per_s.value
+    assert rates["hbm.read_cap_bytes_per_s"].value <= peaks.hbm_read_bytes_per_s.value
+    assert rates["l2.read_cap_bytes_per_s"].value <= peaks.cube_path.l2_read_bytes_per_s.value
+    assert rates["mte2_l1.l2_rate_bytes_per_s"].value * chip.cores_aic <= peaks.cube_path.l2_read_bytes_per_s.value
+    assert rates["mte1.l0a_rate_bytes_per_s"].value * chip.cores_aic <= peaks.cube_path.l0a_bytes_per_s.value
+    assert rates["fix.l0c_rate_bytes_per_s"].value * chip.cores_aic <= 4 * peaks.cube_path.fixp_elements_per_s.value
+
+
+def test_no_launch_is_fitted_below_the_shortest_one(tmp_path: Path) -> None:
+    chip = load_hardware("ascend910b1")
+    alone, family = (
+        constants_of(mapped(tmp_path, f'[constants]\n"{name}" = [0.2, 3.0]\n' + entry('"op name" = "k1"')), chip)[0]
+        for name in ("launch.minimum_us", "launch.*")
+    )
+    assert alone.low == chip.silicon.floor_us.value
+    assert family.low == chip.silicon.floor_us.value / chip.simulation["launch.minimum_us"].value
 
 
 @dataclass
@@ -199,6 +240,22 @@ def test_what_was_simulated_before_a_stop_is_found_again(tmp_path: Path) -> None
     again = Journal(tmp_path / "j.jsonl")
     assert again.get("one") == [("add", 1.5), ("add", 1.25)]
     assert again.get("two") is None
+    again.put("two", [("add", 2.5)])
+    again.put("three", [("add", 3.5)])
+    third = Journal(tmp_path / "j.jsonl")
+    assert [third.get(key) for key in ("one", "two", "three")] == [[("add", 1.5), ("add", 1.25)], [("add", 2.5)], [("add", 3.5)]]
+
+
+def test_what_a_calibration_writes_beside_the_program_changes_no_identity(tmp_path: Path) -> None:
+    (tmp_path / "p.asc").write_text("int main() {}")
+    (tmp_path / "map.toml").write_text("")
+    own = (tmp_path / "map.toml", tmp_path / "mine.yaml")
+    before = tree_digest(tmp_path, own)
+    for name in ("mine.yaml", "mine.calibration.jsonl", "map.calibration.jsonl"):
+        (tmp_path / name).write_text("new")
+    assert tree_digest(tmp_path, own) == before
+    (tmp_path / "data.bin").write_text("new")
+    assert tree_digest(tmp_path, own) != before
 
 
 def test_entries_of_one_program_run_share_it() -> None:

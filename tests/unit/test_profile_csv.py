@@ -50,6 +50,12 @@ def test_any_usual_encoding_and_separator_is_read(tmp_path: Path, encoding: str,
     assert (row.name, row.duration_us, row.blocks) == ("加法", 1.5, None)
 
 
+@pytest.mark.parametrize("column", ["aicore_time(us)", "Task_Duration(us)", "median_us", "aicore_time_us"])
+def test_names_with_underscores_are_those_with_blanks(tmp_path: Path, column: str) -> None:
+    (row,) = read_profile(written(tmp_path, f"op_name,{column},block_dim\nk,2.5,8\n")).rows
+    assert (row.name, row.duration_us, row.blocks) == ("k", 2.5, 8)
+
+
 def test_thousands_with_commas_and_blank_lines_are_read(tmp_path: Path) -> None:
     (row,) = read_profile(written(tmp_path, '\nName,Duration(us)\n\nk,"1,234.5"\n')).rows
     assert row.duration_us == 1234.5
@@ -62,6 +68,10 @@ def test_thousands_with_commas_and_blank_lines_are_read(tmp_path: Path) -> None:
         ("Name,Start Time(us)\nk,1\n", "a duration"),
         ("Name,Duration(us)\nk,fast\n", "a duration can't be read"),
         ("Name,Duration(us)\nk,-1\n", "a duration can't be read"),
+        ("Name;Duration(us)\nk;12,5\n", "a point for decimals"),
+        ("Name;Duration(us)\nk;1,2345\n", "a point for decimals"),
+        ("Name,Duration(us),Duration(ms)\nk,1,2\n", "two columns of one meaning"),
+        ("Op Name,op_name,Duration(us)\nk,j,2\n", "two columns of one meaning"),
         ("Name,Duration(us)\nk\n", "too short"),
         ("Name,Duration(us)\n", "without rows"),
         ("Name,Duration(us)\nk,N/A\n", "no row has a duration"),

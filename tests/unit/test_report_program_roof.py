@@ -41,3 +41,19 @@ def test_bytes_per_level_limit_and_roof_stand_in_the_table() -> None:
     Console(file=shown, width=240).print(render_program(report))
     for text in ("4/2", "3", "16", "mte2 54 %", "V 20 %"):
         assert text in shown.getvalue()
+
+
+def test_bytes_of_a_mixed_launch_stand_in_one_of_its_rows_and_busy_shares_are_called_so() -> None:
+    cube = {"cores": 24, "busy_cycles": {"m": 24 * 185}, "stall_cycles": {}, "wait_cycles": {}, "lost_cycles": {}}
+    mixed = launch(blocks=24, cores=72, busy_cycles={"m": 24 * 185, "v": 48 * 370}, gm_read_bytes=7 << 20, hbm_bytes=1_228_800, cube=cube)
+    report = ProgramReport(piton="0", program="p.asc", target="t", is_auto_sync=True, outcome=PASSED, launches=(mixed,), launch_count=1, chip=CHIP)
+    shown = io.StringIO()
+    Console(file=shown, width=320).print(render_program(report))
+    (cubes,) = [line for line in shown.getvalue().splitlines() if "add, AIC" in line]
+    (vectors,) = [line for line in shown.getvalue().splitlines() if "add, AIV" in line]
+    assert "7168/2" in cubes
+    assert "HBM 77 %" in cubes
+    assert "7168" not in vectors
+    assert "1200" not in vectors
+    assert "V 20 %" in vectors
+    assert "unit was busy, not of its peak" in " ".join(shown.getvalue().split())

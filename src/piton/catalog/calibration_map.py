@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ from piton.core.hardware import Hardware
 
 RELATIVE_BOUNDS = (0.25, 4.0)
 """Of a constant that the mapping gives no bounds for: a quarter of its value, and four times it."""
+_DIVISORS = ("bytes", "_hz")
+"""In names of figures that something is divided by: never 0."""
+_RESULT_BYTES = 4
+"""Of an element in L0C."""
 DEFAULT_CONSTANTS = (
     "launch.base_us",
     "launch.per_block_us",
@@ -107,7 +112,7 @@ def _observation(entry: KernelEntry, rows: Sequence[ProfileRow], is_held_out: bo
 
 
 def _rows_of(entry: KernelEntry, profile: Profile, where: str) -> list[ProfileRow]:
-    wanted = {column.lower(): str(value) for column, value in entry.rows.items()}
+    wanted = {column.lower().replace("_", " "): str(value) for column, value in entry.rows.items()}
     unknown = next((column for column in wanted if column not in profile.columns), None)
     if unknown is not None or not wanted:
         found = f"`{unknown}`" if unknown else "no column"
@@ -124,45 +129,65 @@ def _fits(fields: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 
 def constants_of(mapping: CalibrationMap, hardware: Hardware) -> tuple[Constant, ...]:
-    """What the fit may change. Raises UsageError for a name that the hardware file lacks, and for bounds that are none."""
+    """What the fit may change. Raises UsageError for a name that the hardware file lacks, for bounds that are none, and for a figure that two names change."""
     bounds: dict[str, tuple[float, float] | None] = {**mapping.constants} or dict.fromkeys(DEFAULT_CONSTANTS)
+    owner: dict[str, str] = {}
+    for name in bounds:
+        for figure in figures_of(name, hardware):
+            if (other := owner.setdefault(figure, name)) != name:
+                raise UsageError("two constants change the same figure", found=f"{other} and {name} for {figure}", action="keep one of them")
     return tuple(_constant(name, found, hardware) for name, found in bounds.items())
 
 
 def _constant(name: str, bounds: tuple[float, float] | None, hardware: Hardware) -> Constant:
-    if name.endswith(".*"):
-        if not figures_of(name, hardware):
-            raise UsageError("no such constants", expected="the beginning of names in the `simulation` block", found=name, where=hardware.name)
-        start = 1.0
-    elif name in hardware.simulation:
-        start = hardware.simulation[name].value
-    else:
-        raise UsageError(
-            "no such constant", expected="a name of the `simulation` block", found=name, where=hardware.name, action="see `constants` in the mapping"
-        )
+    start = 1.0 if name.endswith(".*") else hardware.simulation[name].value
     low, high = bounds or (start * RELATIVE_BOUNDS[0], start * RELATIVE_BOUNDS[1])
-    high = min(high, _ceiling(name, hardware))
-    if not 0 <= low < high:
-        raise UsageError(
-            f"{name} has no room between its bounds", expected="0 <= low < high, below the peaks of the `silicon` block", found=f"{low:g} to {high:g}"
-        )
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise UsageError(f"{name} has bounds that are no numbers", expected="two finite numbers", found=f"{low:g} to {high:g}", action="correct [constants]")
+    least, most = _limits_of_all(name, hardware)
+    low, high = max(low, least), min(high, most)
+    is_divisor = any(mark in name for mark in _DIVISORS)
+    if not 0 <= low < high or (is_divisor and low == 0):
+        expected = f"0 {'<' if is_divisor else '<='} low < high, within the peaks of the `silicon` block"
+        raise UsageError(f"{name} has no room between its bounds", expected=expected, found=f"{low:g} to {high:g}", action="correct [constants]")
     return Constant(name, low, high, min(max(start, low), high))
 
 
-def _ceiling(name: str, hardware: Hardware) -> float:
-    """No simulated rate beats the peak it is compared with."""
+def _limits_of_all(name: str, hardware: Hardware) -> tuple[float, float]:
+    """What a constant may be: a figure, or a factor that keeps every figure of its family within its limits."""
+    if not name.endswith(".*"):
+        return limits_of(name, hardware)
+    values = {figure: hardware.simulation[figure].value for figure in figures_of(name, hardware)}
+    limits = [(*limits_of(figure, hardware), value) for figure, value in values.items() if value > 0]
+    return max((least / value for least, _, value in limits), default=0.0), min((most / value for _, most, value in limits), default=math.inf)
+
+
+def limits_of(name: str, hardware: Hardware) -> tuple[float, float]:
+    """Floor and ceiling of a figure: no simulated rate beats the peak it is compared with, no launch the shortest one."""
     silicon = hardware.silicon
     ceilings = {
         "hbm.read_cap_bytes_per_s": silicon.hbm_read_bytes_per_s.value,
         "hbm.total_cap_bytes_per_s": silicon.hbm_write_bytes_per_s.value,
         "l2.write_cap_bytes_per_s": silicon.l2_write_bytes_per_s.value,
-        "l2.read_cap_bytes_per_s": silicon.cube_path.l2_read_bytes_per_s.value if silicon.cube_path else float("inf"),
+        "l2.bytes": silicon.l2_bytes.value,
     }
-    return ceilings.get(name, float("inf"))
+    if (path := silicon.cube_path) is not None:
+        cores = max(hardware.cores_aic, 1)
+        ceilings |= {
+            "l2.read_cap_bytes_per_s": path.l2_read_bytes_per_s.value,
+            "mte2_l1.l2_rate_bytes_per_s": path.l2_read_bytes_per_s.value / cores,
+            "mte1.l0a_rate_bytes_per_s": path.l0a_bytes_per_s.value / cores,
+            "mte1.l0b_rate_bytes_per_s": path.l0b_bytes_per_s.value / cores,
+            "fix.l0c_rate_bytes_per_s": path.fixp_elements_per_s.value * _RESULT_BYTES / cores,
+        }
+    return silicon.floor_us.value if name == "launch.minimum_us" else 0.0, ceilings.get(name, math.inf)
 
 
 def figures_of(name: str, hardware: Hardware) -> tuple[str, ...]:
-    """The figures that a constant stands for."""
-    if not name.endswith(".*"):
-        return (name,)
-    return tuple(item for item in hardware.simulation if item.startswith(name[:-1]))
+    """The figures that a constant stands for. Raises UsageError when there are none."""
+    is_factor = name.endswith(".*")
+    found = tuple(item for item in hardware.simulation if (item.startswith(name[:-1]) if is_factor else item == name))
+    if not found:
+        expected = "the beginning of names in the `simulation` block" if is_factor else "a name of the `simulation` block"
+        raise UsageError("no such constant", expected=expected, found=name, where=hardware.name, action="see `constants` in the mapping")
+    return found

@@ -22,9 +22,11 @@ MAX_BYTES = 512 << 20
 MAX_ROWS = 2_000_000
 _NAMES = ("op name", "name", "kernel name", "operator")
 _DURATIONS = ("task duration", "duration", "aicore time", "op duration", "median")
-_BLOCKS = ("block dim", "block num", "block_dim", "mix block dim")
+_BLOCKS = ("block dim", "block num", "mix block dim")
 _UNITS = {"ns": 1e-3, "us": 1.0, "μs": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
-_WITH_UNIT = re.compile(r"^(.*?)\s*[(_\s]\s*(ns|us|μs|µs|ms|s)\s*\)?$")
+_WITH_UNIT = re.compile(r"^(.*?)\s*[(\s]\s*(ns|us|μs|µs|ms|s)\s*\)?$")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""A number with commas for thousands; a comma anywhere else may be a decimal one, which nobody should guess."""
 _MISSING = {"", "n/a", "na", "nan", "-", "null"}
 
 
@@ -106,7 +108,9 @@ class _Table:
 
     def _place(self, wanted: Sequence[str], what: str) -> int:
         for name in wanted:
-            if name in self._columns:
+            if (count := self._columns.count(name)) > 1:
+                raise FormatError("two columns of one meaning", expected=what, found=f"{count} x `{name}`", where=f"{self._path}:1", action="keep one of them")
+            if count:
                 return self._columns.index(name)
         found = show(", ".join(self._columns), 300)
         raise FormatError(
@@ -134,7 +138,7 @@ class _Table:
             return None
         value = _number(duration)
         if value is None or value < 0:
-            expected = "a number of at least 0"
+            expected = "a number of at least 0, with a point for decimals (commas for thousands only)"
             raise FormatError(
                 "a duration can't be read", expected=expected, found=show(duration), where=f"{self._path}:{line}", action="correct or drop the row"
             )
@@ -146,16 +150,16 @@ class _Table:
 
 
 def _column(cell: str) -> tuple[str, str]:
-    """Name in lower case with single blanks, and the unit it ends with."""
-    name = " ".join(cell.replace("\ufeff", "").strip().strip('"').lower().split())
+    """Name in lower case with single blanks, also for `_`, and the unit it ends with."""
+    name = " ".join(cell.replace("\ufeff", "").replace("_", " ").strip().strip('"').lower().split())
     match = _WITH_UNIT.match(name)
     return (match[1].strip(), match[2]) if match and match[1].strip() else (name, "")
 
 
 def _number(text: str) -> float | None:
-    """Also with a comma for thousands; None for what is no finite number."""
+    """Also with commas for thousands; None for what is no finite number."""
     try:
-        value = float(text.replace(",", ""))
+        value = float(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
     except ValueError:
         return None
     return value if math.isfinite(value) else None

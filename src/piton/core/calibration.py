@@ -35,7 +35,9 @@ class Constant:
     name: str
     """Of the hardware file's `simulation` block; with `.*` at its end a common factor of all figures that begin so."""
     low: float
+    """At least 0, and above 0 for what something is divided by."""
     high: float
+    """Finite."""
     start: float
 
     @property

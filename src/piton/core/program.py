@@ -75,7 +75,11 @@ class ProgramReport(Frozen):
     arguments: tuple[str, ...] = ()
     """What the program was given."""
     target: str
-    """What it ran on."""
+    """Name of what it ran on; of a hardware file the chip's name with `-sim`."""
+    hardware: str = ""
+    """Name of the chip; empty in a report from before it was kept, as the next."""
+    hardware_digest: str = ""
+    """Identity of every figure of the chip that a time depends on."""
     is_auto_sync: bool
     """True when the compiler's auto-sync was on."""
     is_timing_only: bool = False

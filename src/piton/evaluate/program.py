@@ -16,7 +16,6 @@ from piton.catalog.program import Program, Stamp, bring, make_work_dir, read_pro
 from piton.core.errors import UsageError
 from piton.core.execution import Build
 from piton.core.finding import Finding, FindingKind
-from piton.core.hardware import ChipFigures
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
 from piton.core.protocols import EnginePlace, ProgramDevice, ProgramTarget, Runner, Target
 from piton.core.verdict import PASSED
@@ -66,7 +65,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     try:
         with tempfile.TemporaryDirectory(prefix="piton-run-") as scratch:
             os.chmod(scratch, 0o711)  # the program's user has to reach its working directory
-            return _ProgramRun(request, device, runner, events, Path(scratch), target.hardware.figures("silicon")).run()
+            return _ProgramRun(request, device, runner, events, Path(scratch), target).run()
     finally:
         runner.close()
 
@@ -93,7 +92,7 @@ class _ProgramRun:
     runner: Runner
     events: Events
     scratch: Path
-    chip: ChipFigures
+    target: Target
 
     def run(self) -> ProgramReport:
         """Read, prepare, build, run, bring."""
@@ -153,7 +152,9 @@ class _ProgramRun:
             piton=piton.__version__,
             program=self.request.program,
             arguments=self.request.arguments,
-            target=self.request.target,
+            target=self.target.name,
+            hardware=self.target.hardware.name,
+            hardware_digest=self.target.hardware.digest(),
             is_auto_sync=self.request.is_auto_sync,
             is_timing_only=self.request.is_timing_only,
             isolation=isolation_of(self.runner, self.request.engine),
@@ -168,7 +169,7 @@ class _ProgramRun:
             launch_count=found.launch_count,
             total_us=found.total_us,
             copies=found.copies,
-            chip=self.chip,
+            chip=self.target.hardware.figures("silicon"),
             findings=(*found.findings, *notes),
             files=tuple(files),
             out=self.request.out,

@@ -15,6 +15,7 @@ from piton.core.method import ControlLoop, Method, Reporting, SelectionScheme
 from piton.core.report import CaseResult, Report
 from piton.core.score import ScoreProfile
 from piton.core.verdict import LEFT_OUT
+from piton.report.trust import accuracy_text
 
 _DIGEST = 12
 _SHOWN = 3
@@ -78,7 +79,7 @@ def dataset_text(report: Report, said: Reporting) -> str:
 def integrity_row(report: Report) -> FairRow:
     """Version of the policy, tolerances and isolation; missing without the version."""
     profile = f"precision profile {report.precision_profile}"
-    accuracy = [] if report.accuracy == "exact" else [f"{report.accuracy} accuracy mode"]
+    accuracy = [text] if (text := accuracy_text(report.accuracy)) else []
     rules = [profile, *accuracy, _counted(report.trials, "trial"), *_tolerances(report)]
     rules.append(f"isolation {', '.join(report.environment.isolation) or 'none'}")
     if report.integrity is None:

@@ -16,7 +16,7 @@ from piton.report.limits import limit_charts, limited_cases
 from piton.report.markup import MOST_BYTES, coded, fitting, folded, table_lines
 from piton.report.markup import escape_markdown as safe
 from piton.report.method_text import method_text
-from piton.report.trust import baselines_text, interval_text, trust_text, with_interval
+from piton.report.trust import accuracy_text, baselines_text, interval_text, trust_text, with_interval
 
 _FAILURES = 20
 _FINDINGS = 30
@@ -76,7 +76,7 @@ def _head(report: Report) -> Iterator[str]:
     mark = "✅" if cases and passed == len(cases) else "❌"
     yield f"{mark} **{passed} of {len(cases)} cases passed, score {rows.total_text(report)} of {report.most_points}**{rank}"
     yield ""
-    accuracy = "" if report.accuracy == "exact" else f", {report.accuracy} accuracy mode"
+    accuracy = f", {text}" if (text := accuracy_text(report.accuracy)) else ""
     yield (
         f"Suite {safe(report.suite)} {safe(report.suite_version)}, score profile {report.score_profile.value}, "
         f"precision profile {safe(report.precision_profile)}{accuracy}, seed {report.seed}{rows.trials_text(report)}."

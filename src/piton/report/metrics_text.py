@@ -14,6 +14,7 @@ from piton.report.fit import Column, Listing
 from piton.report.markup import escape_markdown
 from piton.report.method_text import method_text
 from piton.report.metrics_view import MethodView, MetricsView, metric_name, metric_text
+from piton.report.trust import accuracy_text
 
 _SHOWN = 8
 """Tasks and voids that are named; the JSON has all."""
@@ -70,7 +71,9 @@ def _notes(view: MetricsView) -> Iterator[tuple[str, str]]:
             yield f"{method.name}: {told}", ""
     yield from ((text, "yellow") for text in view.differences)
     origins = {name: " and ".join(found) or "none" for name, found in world.origins.items()}
-    yield f"speed-up = T_baseline ({origins['T_baseline']}) / T_cand ({origins['T_cand']}); T_HW {origins['T_HW']}; score profile {world.score_profile}", "dim"
+    accuracy = f"; {text}" if (text := accuracy_text(world.accuracy)) else ""
+    times = f"speed-up = T_baseline ({origins['T_baseline']}) / T_cand ({origins['T_cand']}); T_HW {origins['T_HW']}"
+    yield f"{times}; score profile {world.score_profile}{accuracy}", "dim"
     estimator = "all k-subsets of the samples" if settings.estimator == "all_subsets" else "the first k samples"
     interval = f"[{settings.confidence:.0%} interval: tasks resampled inside their levels, seed {settings.seed}]"
     yield f"suite {world.suite} {world.suite_version} on {world.target}; @k over {estimator}; selection of turns: {settings.select}; {interval}", "dim"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from piton.core.estimators import CONFIDENCE, RESAMPLES
+from piton.core.execution import Accuracy
 from piton.core.fair import FairItem, FairRow
 from piton.core.method import Method
 from piton.core.metrics import MethodMetrics, Metric, MetricOptions, Task, measure, usable_ks
@@ -38,6 +39,7 @@ class World(Frozen):
     hardware: str
     score_profile: str
     precision_profile: str
+    accuracy: Accuracy = "exact"
     origins: dict[str, tuple[str, ...]]
     """Provenances that occur, of T_cand, T_baseline and T_HW."""
 
@@ -174,6 +176,7 @@ def _world(runs: Sequence[Run]) -> World:
         hardware=report.hardware,
         score_profile=report.score_profile.value,
         precision_profile=report.precision_profile,
+        accuracy=report.accuracy,
         origins=_origins([run.report for run in runs]),
     )
 

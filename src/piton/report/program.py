@@ -54,7 +54,8 @@ def program_schema_text() -> str:
 def _table(launches: Sequence[LaunchRecord], chip: ChipFigures | None) -> Table:
     pipes = [pipe for pipe in PIPES if any(item.busy_cycles.get(pipe) or item.stall_cycles.get(pipe) for item in launches)]
     caption = (
-        "simulated; pipes: busy/waiting us, mean of the blocks; GM: read/written, L2: served, HBM: moved; limit: what was busy longest; roof: share of the peak"
+        "simulated; pipes: busy/waiting us, mean of the blocks; GM: read/written, L2: served, HBM: moved; limit: what was busy longest; "
+        "roof: HBM: share of the peak rate, V and M: share of the time of all the chip's cores in which the unit was busy, not of its peak"
     )
     table = Table(title="launches", caption=caption, title_justify="left", title_style="bold", caption_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("#", justify="right")
@@ -65,8 +66,8 @@ def _table(launches: Sequence[LaunchRecord], chip: ChipFigures | None) -> Table:
     number = 1
     for launch, count in rows[:_ROWS]:
         span = str(number) if count == 1 else f"{number}-{number + count - 1}"
-        for name, part in _parts(launch):
-            table.add_row(span, Text(visible(name)), *_figures(part, pipes, chip))
+        for place, (name, part) in enumerate(_parts(launch)):
+            table.add_row(span, Text(visible(name)), *_figures(part, pipes, chip, has_bytes=place == 0))
         number += count
     if len(rows) > _ROWS:
         table.add_row("...", f"{len(launches) - number + 1} more")
@@ -74,25 +75,33 @@ def _table(launches: Sequence[LaunchRecord], chip: ChipFigures | None) -> Table:
 
 
 def _parts(launch: LaunchRecord) -> Iterator[tuple[str, LaunchRecord]]:
-    """A launch as the table shows it: of a mixed one each kind of core by itself, with as many blocks as it has cores per wave and block."""
+    """A launch as the table shows it: of a mixed one each kind of core by itself, with as many blocks as it has cores per wave and block.
+
+    Bytes are known of the whole launch only; they, and the share of HBM, stand in the first of its rows.
+    """
     if launch.cube is None:
         yield launch.kernel, launch
         return
     ratio = (launch.cores - launch.cube.cores) // launch.cube.cores
     for is_cube, name, cores in ((True, "AIC", 1), (False, "AIV", ratio)):
         own = launch.pipes_of(is_cube=is_cube)
-        yield f"{launch.kernel}, {name}", launch.model_copy(update={**dict(own), "blocks": launch.blocks * cores, "cube": None})
+        counted = {} if is_cube else {"gm_read_bytes": 0, "gm_written_bytes": 0, "l2_bytes": 0, "hbm_bytes": 0}
+        yield f"{launch.kernel}, {name}", launch.model_copy(update={**dict(own), **counted, "blocks": launch.blocks * cores, "cube": None})
 
 
-def _figures(launch: LaunchRecord, pipes: Sequence[str], chip: ChipFigures | None) -> Iterator[str]:
+def _bytes(launch: LaunchRecord) -> Iterator[str]:
+    yield f"{launch.gm_read_bytes / 1024:.4g}/{launch.gm_written_bytes / 1024:.4g}"
+    yield f"{(launch.l2_bytes or 0) / 1024:.4g}"
+    yield f"{(launch.hbm_bytes or 0) / 1024:.4g}"
+
+
+def _figures(launch: LaunchRecord, pipes: Sequence[str], chip: ChipFigures | None, *, has_bytes: bool) -> Iterator[str]:
     yield str(launch.blocks) if launch.kind == "kernel" else "-"
     yield f"{launch.time_us:.2f}"
     us = launch.time_us / max(launch.cycles, 1) / max(launch.blocks, 1)
     for pipe in pipes:
         yield f"{launch.busy_cycles.get(pipe, 0) * us:.2f}/{launch.stall_cycles.get(pipe, 0) * us:.2f}"
-    yield f"{launch.gm_read_bytes / 1024:.4g}/{launch.gm_written_bytes / 1024:.4g}"
-    yield f"{(launch.l2_bytes or 0) / 1024:.4g}"
-    yield f"{(launch.hbm_bytes or 0) / 1024:.4g}"
+    yield from _bytes(launch) if has_bytes else ("", "", "")
     found = bottleneck_of((launch,))
     yield f"{found.limit} {percent(found.share)}" if found else "-"
     unit, share = roof_of(launch, chip) if chip else ("", 0.0)
@@ -100,7 +109,10 @@ def _figures(launch: LaunchRecord, pipes: Sequence[str], chip: ChipFigures | Non
 
 
 def roof_of(launch: LaunchRecord, chip: ChipFigures) -> tuple[str, float]:
-    """The unit that the launch came nearest to the peak of, and how near: bytes over HBM against its rate, vector and cube cycles against the launch's."""
+    """The unit that the launch used most of, and how much: of HBM bytes against the peak rate; of V and M busy cycles against those of all the chip's cores.
+
+    A busy unit need not be at its peak: fixed cycles, bank conflicts and short repeats count as busy too.
+    """
     if launch.kind != "kernel" or not launch.cycles or not launch.cores:
         return "", 0.0
     hbm = (launch.hbm_bytes or 0) / chip.peaks.hbm_read_bytes_per_s.value / (launch.time_us / 1e6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from piton.core.execution import Accuracy
 from piton.core.fidelity import band_of
 from piton.core.interval import Interval, IntervalKind
 from piton.core.measurement import Provenance
@@ -21,6 +22,11 @@ def interval_text(found: Interval | None, digits: int = 1) -> str:
 def with_interval(text: str, found: Interval | None) -> str:
     """A number that is printed already, with its interval behind it."""
     return f"{text} {interval_text(found)}".rstrip()
+
+
+def accuracy_text(accuracy: Accuracy) -> str:
+    """`pessimistic accuracy mode`; empty for the usual one."""
+    return "" if accuracy == "exact" else f"{accuracy} accuracy mode"
 
 
 def trust_text(report: Report) -> str:

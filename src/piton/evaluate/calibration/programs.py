@@ -31,6 +31,8 @@ from piton.targets.registry import resolve_simulated
 Progress = Callable[[str], None]
 Job = tuple[str, tuple[str, ...], tuple[str, ...], bool, bool]
 """Program, arguments, macros, auto-sync, timing only: one run."""
+JOURNAL_SUFFIX = ".calibration.jsonl"
+"""Of the file that keeps results."""
 _LISTED = 1000
 """Launches that a run lists one by one (ProgramReport.launches)."""
 
@@ -48,16 +50,29 @@ class _Built:
     """Of everything beside the program: it may read data files."""
 
 
+@dataclass(frozen=True)
+class Places:
+    """Files of a calibration."""
+
+    folder: Path
+    """Of the mapping file; programs are relative to it."""
+    cache_dir: str
+    journal: Path
+    """Keeps results."""
+    own: tuple[Path, ...] = ()
+    """The calibration's own input and output, which are no part of a program even when they lie in its folder."""
+
+
 class ProgramSimulator:
     """Simulated times of the mapping's launches on any chip."""
 
-    def __init__(self, folder: Path, cache_dir: str, journal: Path, runner: Runner, progress: Progress) -> None:
-        """`folder` is that of the mapping file; `journal` keeps results."""
-        self._folder = folder
-        self._cache_dir = cache_dir
+    def __init__(self, places: Places, runner: Runner, progress: Progress) -> None:
+        self._folder = places.folder
+        self._cache_dir = places.cache_dir
+        self._own = places.own
         self._runner = runner
         self._progress = progress
-        self._journal = Journal(journal)
+        self._journal = Journal(places.journal)
         self._scratch = tempfile.TemporaryDirectory(prefix="piton-calibrate-")
         os.chmod(self._scratch.name, 0o711)  # the programs' user has to reach their working directories
         self._built: dict[Job, _Built] = {}
@@ -105,7 +120,7 @@ class ProgramSimulator:
             build = device.build(program.submission, ProgramSources((program.main,), job[2]), self._runner, str(place / "build"))
             if build.outcome is not None:
                 raise UsageError(f"{job[0]} could not be built", found=build.outcome.message, action="make it run with `piton run` first")
-            self._built[alike] = _Built(program, build, tree_digest((self._folder / job[0]).parent))
+            self._built[alike] = _Built(program, build, tree_digest((self._folder / job[0]).parent, self._own))
         return self._built[alike]
 
     def _run(self, hardware: Hardware, job: Job, built: _Built) -> Sequence[LaunchRecord]:
@@ -146,8 +161,11 @@ class Journal:
     def put(self, key: str, launches: list[tuple[str, float]]) -> None:
         """Keep it, on disk too."""
         self._known[key] = launches
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps([key, launches]) + "\n")
+        with self._path.open("ab+") as stream:
+            end = stream.seek(0, os.SEEK_END)
+            stream.seek(max(end - 1, 0))
+            gap = "" if stream.read(1) in (b"", b"\n") else "\n"  # behind a line that a stop cut short
+            stream.write(f"{gap}{json.dumps([key, launches])}\n".encode())
 
 
 def _lines_of(path: Path) -> Iterator[tuple[str, list[tuple[str, float]]]]:
@@ -166,18 +184,21 @@ def _parsed(line: str) -> tuple[str, list[tuple[str, float]]] | None:
         return None
 
 
-def tree_digest(folder: Path) -> str:
-    """Identity of every file of a program's folder, as its run copies them."""
-    return digest([[name, digest_bytes((folder / name).read_bytes())] for name in list_files(folder)])
+def tree_digest(folder: Path, own: Sequence[Path] = ()) -> str:
+    """Identity of every file of a program's folder, as its run copies them; journals and `own` aside, which a calibration changes itself."""
+    left_out = {path.resolve() for path in own}
+    root = folder.resolve()
+    names = [name for name in list_files(root) if not name.endswith(JOURNAL_SUFFIX) and root / name not in left_out]
+    return digest([[name, digest_bytes((root / name).read_bytes())] for name in names])
 
 
 @contextmanager
-def simulating(folder: Path, cache_dir: str, journal: Path, progress: Progress) -> Iterator[ProgramSimulator]:
+def simulating(places: Places, progress: Progress) -> Iterator[ProgramSimulator]:
     """A simulator with a runner of its own, both gone afterwards."""
     from piton.evaluate.sandbox import make_runner
 
     runner = make_runner()
-    simulator = ProgramSimulator(folder, cache_dir, journal, runner, progress)
+    simulator = ProgramSimulator(places, runner, progress)
     try:
         yield simulator
     finally:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from piton.catalog.calibration_map import CalibrationMap, MatchedKernel, constants_of, figures_of, read_mapping
+from piton.catalog.calibration_map import CalibrationMap, MatchedKernel, constants_of, figures_of, limits_of, read_mapping
 from piton.catalog.hardware import load_hardware
-from piton.catalog.hardware_file import write_hardware
+from piton.catalog.hardware_file import check_new_file, write_hardware
 from piton.catalog.profile_csv import Profile, read_profile
 from piton.core.calibration import CalibrationReport, Constant, FittedConstant, GroupError, Observation, ObservationResult, group_errors
 from piton.core.errors import UsageError
 from piton.core.hardware import Figure, Hardware
 from piton.evaluate.calibration.fit import Fit
-from piton.evaluate.calibration.programs import ProgramSimulator, simulating
+from piton.evaluate.calibration.programs import JOURNAL_SUFFIX, Places, ProgramSimulator, simulating
 
 LEAST = 3
 """Kernels that a fit needs."""
@@ -33,16 +33,21 @@ class CalibrationRequest:
     """The hardware file to write, named after the new chip; empty: compare only, fit nothing."""
     cache_dir: str
     held_out_percent: int = 30
+    is_overwriting: bool = False
+    """May `out` be replaced?"""
 
 
 def calibrate(request: CalibrationRequest, progress: Callable[[str], None]) -> CalibrationReport:
     """Fit and check. Raises PitonError for what the caller has to put right."""
     hardware = _with_timing_model(load_hardware(request.hardware))
+    if request.out:
+        check_new_file(Path(request.out), source=request.hardware, is_overwriting=request.is_overwriting)
     profile = read_profile(Path(request.profile))
     mapping = read_mapping(Path(request.mapping), profile, request.held_out_percent)
     constants = constants_of(mapping, hardware) if request.out else ()
-    journal = Path(request.out or request.mapping).with_suffix(".calibration.jsonl")
-    with simulating(mapping.folder, request.cache_dir, journal, progress) as simulator:
+    journal = Path(request.out or request.mapping).with_suffix(JOURNAL_SUFFIX)
+    own = tuple(Path(name) for name in (request.mapping, request.out) if name)
+    with simulating(Places(mapping.folder, request.cache_dir, journal, own), progress) as simulator:
         job = Calibration(request, hardware, profile, mapping, constants)
         return job.run(simulator, progress)
 
@@ -90,7 +95,8 @@ class Calibration:
         found: dict[str, Figure] = {}
         for name in figures_of(constant.name, self.hardware):
             old = self.hardware.simulation[name]
-            new = float(f"{old.value * value:.4g}") if constant.is_factor else value
+            least, most = limits_of(name, self.hardware)  # once more: rounding to four digits may step over them
+            new = min(max(float(f"{old.value * value:.4g}") if constant.is_factor else value, least), most)
             found[name] = Figure(value=round(new) if name.endswith("_cycles") else new, source=f"{origin}; was {old.value:g}: {old.source}")
         return found
 
