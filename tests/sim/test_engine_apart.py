@@ -57,12 +57,15 @@ FORGED = {
     "a page beside device memory": "a page outside global memory",
     "scalar work told too early": "before it was due",
     "a text that never came": "shorter than it says",
+    "a text of nothing": "a text of no bytes",
+    "messages without end": "more messages that cost nothing",
 }
 
 
 @pytest.mark.parametrize(("variant", "said"), list(enumerate(FORGED.values())), ids=FORGED)
 def test_what_is_forged_in_the_ring_is_a_verdict(variant: int, said: str) -> None:
     with ApartRig() as rig:
+        rig.configure(budget=10**5)
         report = rig.run_kernel("forges the ring", 0, 0, 0, variant)
         assert report.is_cut
         assert report.causes() == ["protocol_violation"]

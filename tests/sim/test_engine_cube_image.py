@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cube_steps import FRACTAL, L0A, L0B, UNIT, ZERO, fixpipe, local, mmad, up
-from engine_rig import AIC, F16, F32, FIX, I8, MTE1, MTE2, NUMPY, SIZE, M, Record, Report, Rig, S, flag, gm, l1, load, record
+from engine_rig import AIC, F16, F32, FIX, I4, I8, I32, MTE1, MTE2, NUMPY, SIZE, M, Operand, Record, Report, Rig, S, flag, gm, l1, load, record
 
 LOAD_IMAGE, SET_IMAGE = 208, 304
 TRANSPOSE, RIGHT_SHAPE, SETS_SHAPE, SETS_PADDING = 1, 2, 4, 8
@@ -127,6 +127,37 @@ def test_rows_of_windows_become_the_left_matrix(rig: Rig, image: Image, dtype: i
     report, got = loaded(rig, image, dtype, values, [load_image(L0A, dtype, image, (rows, columns, 0, 0), padding=3)], L0A, (rows, columns))
     assert report.diagnostics == []
     np.testing.assert_array_equal(got, expected)
+
+
+def nibbles(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+    """Pairs of 4-bit numbers in bytes, the first in the low half."""
+    pairs = values.reshape(-1, 2) & 15
+    return np.asarray((pairs[:, 0] | pairs[:, 1] << 4).astype(np.uint8).view(np.int8))
+
+
+def four_bit_load(to: Operand, at: int, fractals: int) -> Record:
+    made = record(195, MTE1, p=(fractals, FRACTAL, FRACTAL, 0))
+    made.dst, made.src0 = to, l1(at, I4)
+    return made
+
+
+@pytest.mark.parametrize("rows", [16, 15])
+def test_windows_of_four_bit_channels_are_padded_with_pairs(rig: Rig, rows: int) -> None:
+    """A whole part is copied by blocks, another one element by element."""
+    image = Image(1, 15, 64, pad=(1, 0, 0, 0))
+    values = GENERATOR.integers(-8, 8, (15, 64))
+    step = load_image(L0A, I8, image, (rows, 64, 0, 0), padding=-3)
+    step.dst.dtype = step.src0.dtype = I4
+    unit = np.eye(64, dtype=np.int64).reshape(4, 16, 64)
+    loads = [load(l1(0, I8), gm(rig.upload(nibbles(values)), I8), 480), load(l1(65536, I8), gm(rig.upload(nibbles(unit)), I8), 2048)]
+    product = mmad((rows, 64, 64), I8, mode=ZERO)
+    product.src0.dtype = product.src1.dtype = I4
+    out = rig.allocate(16 * 64 * 4)
+    back = fixpipe(gm(out, I32), (rows, 64), 256, source=I32)
+    steps = [*loads, *flag(MTE2, MTE1), step, four_bit_load(local(L0B, 0, I4), 65536, 4), *flag(MTE1, M), product, *flag(M, FIX), back]
+    assert rig.launch(steps, core_kind=AIC).diagnostics == []
+    got = rig.download(out, rows * 64, np.int32).reshape(rows, 64)
+    np.testing.assert_array_equal(got, np.concatenate([np.full((1, 64), -3), values])[:rows])
 
 
 @pytest.mark.parametrize("dtype", [F16, F32])

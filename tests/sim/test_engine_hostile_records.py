@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from engine_rig import FAULT, FILE, UNBOUNDED, Operand, Record, Rig
 
-OPCODES = (*range(1, 19), *range(32, 40), *range(64, 75), 96, 97, *range(128, 149), 160, *range(192, 198), *range(224, 227), *range(256, 264))
-STATE = (*range(288, 295), *range(320, 326), 327, 328, *range(352, 365), 9999)
+OPCODES = (*range(1, 19), *range(32, 40), *range(64, 75), 96, 97, *range(128, 149), 160, *range(192, 198), 208, 209, *range(224, 227), *range(256, 264))
+STATE = (*range(288, 295), 304, 305, *range(320, 326), 327, 328, *range(352, 365), 9999)
 ADDRESSES = (0, 32, 64, 4096, 196576, 196608, 1 << 20, 0xFFFFFFFF, 1 << 33, (1 << 64) - 32, (1 << 64) - 1, 0x200000001000, 0x200000001020, 0x2FFFFFFFFFFF)
 NUMBERS = (0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 64, 128, 255, 256, 4096, 65535, 1 << 20, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF0, 0xFFFFFFFF)
 FAULTS = (1, 2, 8, 9, 11, 12, 99)

@@ -57,6 +57,14 @@ void rewrite_memory(const Arguments &given) {
 
 void make_socket(const Arguments &) { socket(AF_INET, SOCK_STREAM, 0); }
 
+// One message over and over, as fast as it is taken.
+[[noreturn]] void flood(vnpu::remote::Channel &channel, const vnpu::remote::Slot &slot) {
+    using namespace vnpu::remote;
+    const Slot one = slot;
+    for (Slot &each : channel.slots) each = one;
+    for (;;) publish(channel.head, channel.tail.load() + kSlots, channel.is_engine_asleep);
+}
+
 // Straight into the ring, past this side of it.
 void forge_ring(const Arguments &given) {
     using namespace vnpu::remote;
@@ -97,6 +105,14 @@ void forge_ring(const Arguments &given) {
             record->opcode = VNPU_OP_PRINT;
             record->p[0] = 1 << 19;
             break;
+        case 7:
+            slot.kind = Kind::Text;
+            slot.bytes = 0;
+            break;
+        case 8:
+            slot.kind = Kind::Page;
+            slot.value = kArenaBase + (1ull << 35);
+            return flood(*channel, slot);
         default:  // an address that only this process has, for the engine to follow
             record->opcode = VNPU_OP_FAULT;
             record->p[0] = VNPU_FAULT_FOREIGN_TENSOR;

@@ -15,6 +15,11 @@ std::string api(const vnpu_record &record) { return api_name(place_of(record)); 
 
 }  // namespace
 
+void check_pipe(Core &core, const vnpu_record &record) {
+    if (record.pipe >= VNPU_PIPE_COUNT && record.opcode != VNPU_OP_BARRIER)
+        core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
+}
+
 void append_touch(std::vector<Touch> &touches, const Touch &touch) {
     if (touch.begin >= touch.end) return;
     if (!touches.empty()) {

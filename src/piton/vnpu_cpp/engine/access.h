@@ -21,6 +21,9 @@ struct Touch {
     bool is_atomic = false;         // GM writes: does not race with other atomic ones
 };
 
+// A pipe that the core has: they number arrays of the engine. A barrier alone may name all of them. Cuts the launch if not.
+void check_pipe(Core &core, const vnpu_record &record);
+
 void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet
 
 // Bytes [addr, addr + bytes) of an operand in an on-chip memory: a memory that the core has, 32-byte aligned start (unless told otherwise), within the

@@ -22,6 +22,8 @@ namespace {
 
 constexpr uint64_t kSide = kFixSide, kRowBytes = kFixRowBytes, kL0cAlign = 64, kParametersAlign = 64;
 constexpr uint64_t kMaxColumns = 4095, kMaxRowsByRow = 8192;
+constexpr uint64_t kMaxMatrices = 65535, kMaxSrcMatrix = 512, kMaxDstMatrix = 65535;
+constexpr uint64_t kMaxResults = 1 << 22;  // of one instruction, 128 times what L0C holds: no kernel of sense repeats it more often
 
 [[noreturn]] void refuse(Core &core, const vnpu_record &record, const std::string &what, uint64_t value) {
     core.fail(record, "bad_parameter", "Fixpipe: " + what, {{"value", static_cast<int64_t>(value)}});
@@ -81,11 +83,15 @@ FixPlan plan_fixpipe(Core &core, const vnpu_record &record) {
     plan.matrices = !plan.is_by_rows ? 1 : is_kept ? kept.matrices : record.mask[0] & 0xffffffff;
     plan.src_matrix = is_kept ? kept.src_matrix * kSide * kRowBytes : record.mask[0] >> 32;
     plan.dst_matrix = is_kept ? kept.dst_matrix * plan.element : record.mask[1] & 0xffffffff;
+    if (plan.matrices > kMaxMatrices) refuse(core, record, "ndNum is " + std::to_string(plan.matrices) + ", at most 65535 are possible", plan.matrices);
     check_types(core, record, plan);
     const uint64_t unit = plan.mode & VNPU_FIX_SPLIT ? kSide / 2 : kSide;
     if (plan.n > kMaxColumns) refuse(core, record, "nSize is " + std::to_string(plan.n) + ", at most 4095 are possible", plan.n);
     if (plan.is_by_rows && plan.m > kMaxRowsByRow) refuse(core, record, "mSize is " + std::to_string(plan.m) + ", at most 8192 are possible", plan.m);
     if (!plan.is_by_rows && plan.n % unit) refuse(core, record, "nSize is " + std::to_string(plan.n) + ", not a multiple of " + std::to_string(unit), plan.n);
+    if (plan.m * plan.n * plan.matrices > kMaxResults)
+        core.fail(record, "unsupported_api",
+                  "Fixpipe writes more than " + std::to_string(kMaxResults) + " results at once, which the virtual NPU does not carry out");
     return plan;
 }
 
@@ -221,11 +227,23 @@ void run_fixpipe(Core &core, const vnpu_record &record) {
     append_costs(core, record, plan);
 }
 
+namespace {
+
+// As SetFixpipeNz2ndFlag holds them: products of these have to stay far below 2^64.
+void check_matrices(Core &core, const vnpu_record &record) {
+    if (record.p[1] <= kMaxMatrices && record.p[2] <= kMaxSrcMatrix && record.p[3] <= kMaxDstMatrix) return;
+    core.fail(record, "bad_parameter", "SetFixpipeNz2ndFlag: ndNum and dstNdStride are 0 to 65535, srcNdStride is 0 to 512",
+              {{"matrices", record.p[1]}, {"src_stride", record.p[2]}, {"dst_stride", record.p[3]}});
+}
+
+}  // namespace
+
 // The registers are ordered by hardware with what uses them; the vendor's own sample has no barrier between a copy into the fixpipe buffer, SetFixPipeConfig
 // and the instruction that reads it, so that this call orders the first with the last.
 void set_fix_register(Core &core, const vnpu_record &record) {
     FixRegisters &fix = core.fix;
     if (record.p[0] == VNPU_FIX_MATRICES) {
+        check_matrices(core, record);
         fix.matrices = record.p[1];
         fix.src_matrix = record.p[2];
         fix.dst_matrix = record.p[3];

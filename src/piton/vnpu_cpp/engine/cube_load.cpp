@@ -19,7 +19,7 @@ namespace vnpu {
 namespace {
 
 constexpr uint64_t kFractalBytes = 512, kFractalRows = 16;
-constexpr uint64_t kL0Align = 512, kBiasAlign = 64, kFixAlign = 128;
+constexpr uint64_t kL0Align = 512, kBiasAlign = 64, kFixAlign = 128, kMaxBiasBlocks = 4095;
 
 struct LoadPlan {
     uint64_t repeats, src_step, dst_step, fractal_step;
@@ -44,7 +44,7 @@ LoadPlan plan_load(Core &core, const vnpu_record &record) {
     if (plan.is_nibbles && plan.is_transposed && record.dst.space == VNPU_SPACE_L0A)
         core.fail(record, "unsupported_api", api_name(place_of(record)) + " takes int4b_t to L0B (B2) only");
     const bool is_to_l0 = record.dst.space == VNPU_SPACE_L0A || record.dst.space == VNPU_SPACE_L0B;
-    if (record.src0.space != VNPU_SPACE_L1 || !is_to_l0 || plan.element > 4)
+    if (record.src0.space != VNPU_SPACE_L1 || !is_to_l0 || plan.element == 0 || plan.element > 4)
         core.fail(record, "unsupported_api",
                   api_name(place_of(record)) + " goes from L1 (TPosition::A1, B1) to L0A (A2) or L0B (B2) here, with elements of 1, 2 or 4 bytes");
     if (plan.repeats > kMaxRepeats)
@@ -168,6 +168,9 @@ void widen_between(const OnChip &from, uint64_t src, const OnChip &to, uint64_t 
 void run_bias_copy(Core &core, const vnpu_record &record) {
     const uint64_t blocks = record.p[0], bytes = record.p[1];
     if (blocks == 0 || bytes == 0) return core.append(cost_of(core.launch.chip, record, 0, 0));
+    if (blocks > kMaxBiasBlocks || bytes % kBlockBytes)
+        core.fail(record, "bad_parameter", api_name(place_of(record)) + ": blockCount is 0 to 4095, a block is a multiple of 32 bytes",
+                  {{"blocks", record.p[0]}, {"bytes", record.p[1]}});
     const bool is_widened = record.src0.dtype == VNPU_DT_F16 && record.dst.dtype == VNPU_DT_F32;
     const bool is_fix = record.dst.space == VNPU_SPACE_FB;  // steps are from start to start there
     const uint64_t dst_bytes = is_widened ? 2 * bytes : bytes;

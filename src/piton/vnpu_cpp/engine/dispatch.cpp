@@ -1,4 +1,5 @@
 /* From a record to what it does; the two functions device code calls. */
+#include "access.h"
 #include "core.h"
 #include "frames.h"
 
@@ -83,8 +84,7 @@ uint64_t system_cycle(const Core &core) {
 }  // namespace
 
 void execute(Core &core, const vnpu_record &record) {
-    if (record.pipe >= VNPU_PIPE_COUNT && record.opcode != VNPU_OP_BARRIER)
-        core.fail(record, "protocol_violation", "a record for pipe " + std::to_string(record.pipe) + ", which does not exist");
+    check_pipe(core, record);
     if (is_vector(record.opcode)) return run_vector(core, record);
     switch (record.opcode) {
         case VNPU_OP_COMPARE:
@@ -188,6 +188,7 @@ void execute(Core &core, const vnpu_record &record) {
 }
 
 uint64_t answer(Core &core, const vnpu_record &record) {
+    check_pipe(core, record);
     switch (record.opcode) {
         case VNPU_OP_SCALAR_LOAD:
             return scalar_load(core, record);

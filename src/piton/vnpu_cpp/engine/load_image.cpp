@@ -9,6 +9,7 @@
 #include "load_image.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "access.h"
@@ -18,7 +19,7 @@ namespace vnpu {
 
 namespace {
 
-constexpr uint64_t kFractalBytes = 512, kL0Align = 512, kLeastBoundary = 1024;
+constexpr uint64_t kFractalBytes = 512, kLeastBoundary = 1024;
 
 struct ImageMove {
     Core &core;
@@ -28,15 +29,36 @@ struct ImageMove {
 
     uint64_t wrapped(uint64_t address) const { return core.image.boundary ? address % core.image.boundary : address; }
     void check();
+    void check_boundary() const;
+    void check_run(uint64_t source, uint64_t bytes) const;
     std::vector<Touch> touches() const;
     bool is_simple(const std::vector<Touch> &touches) const;
     void place(const ImageRun &run, uint64_t row, const uint8_t *bytes, uint64_t source);
+    std::array<uint8_t, kBlockBytes> padding() const;
     void move();
     void copy_rows();
 };
 
+// A run is copied whole, so that none may lie across the boundary.
+void ImageMove::check_boundary() const {
+    const uint64_t boundary = core.image.boundary, capacity = from.bytes.size();
+    if (boundary % kBlockBytes || boundary > capacity)
+        core.fail(
+            record, "bad_parameter",
+            "LoadData as convolution: the boundary of SetLoadDataBoundary is a multiple of 32 and at most the " + std::to_string(capacity) + " bytes of L1",
+            {{"boundary", static_cast<int64_t>(boundary)}});
+}
+
+void ImageMove::check_run(uint64_t source, uint64_t bytes) const {
+    const uint64_t boundary = core.image.boundary, at = wrapped(record.src0.addr + source);
+    if (boundary && at + bytes > boundary)
+        core.fail(record, "bad_parameter", "LoadData as convolution reads across the boundary of SetLoadDataBoundary in the middle of its channels",
+                  {{"boundary", static_cast<int64_t>(boundary)}, {"address", static_cast<int64_t>(at)}});
+}
+
 void ImageMove::check() {
     const uint64_t boundary = core.image.boundary;
+    check_boundary();
     if (boundary && (boundary < kLeastBoundary || record.src0.addr >= boundary))
         core.fail(record, "bad_parameter", "LoadData as convolution: the boundary of SetLoadDataBoundary is at least 1024 and beyond the start of the source",
                   {{"boundary", static_cast<int64_t>(boundary)}, {"address", static_cast<int64_t>(record.src0.addr)}});
@@ -44,10 +66,11 @@ void ImageMove::check() {
     for (const ImageRun &run : plan.runs)
         for (const uint64_t row : plan.from_row) {
             const auto source = row < plan.out_rows ? plan.source(run, row) : std::nullopt;
-            if (source) end = std::max(end, *source + run.elements * plan.bits / 8);
+            if (!source) continue;
+            check_run(*source, run.elements * plan.bits / 8);
+            end = std::max(end, *source + run.elements * plan.bits / 8);
         }
     check_on_chip(core, record, record.src0, boundary ? std::min(end, boundary - record.src0.addr) : end, false);
-    check_on_chip(core, record, record.dst, plan.fractals() * kFractalBytes, true, kL0Align);
 }
 
 std::vector<Touch> ImageMove::touches() const {
@@ -83,14 +106,21 @@ bool ImageMove::is_simple(const std::vector<Touch> &all) const {
     return true;
 }
 
+// 32 bytes of the padding value; elements of 4 bits lie two to a byte.
+std::array<uint8_t, kBlockBytes> ImageMove::padding() const {
+    std::array<uint8_t, kBlockBytes> block = {};
+    const uint64_t unit = std::max<uint64_t>(plan.bits / 8, 1), value = plan.bits == 4 ? (core.image.padding & 15) * 0x11 : core.image.padding;
+    for (uint64_t at = 0; at < kBlockBytes; at += unit) std::memcpy(block.data() + at, &value, unit);
+    return block;
+}
+
 void ImageMove::copy_rows() {
     to.undefined.clear(record.dst.addr, record.dst.addr + plan.fractals() * kFractalBytes);
-    uint8_t padding[kBlockBytes];
-    for (uint64_t at = 0; at < kBlockBytes; at += plan.bits / 8) std::memcpy(padding + at, &core.image.padding, plan.bits / 8);
+    const auto padded = padding();
     for (const ImageRun &run : plan.runs)
         for (uint64_t row = 0; row < plan.rows; ++row) {
             const auto source = plan.source(run, plan.from_row[row]);
-            const uint8_t *bytes = source ? from.bytes.data() + wrapped(record.src0.addr + *source) : padding;
+            const uint8_t *bytes = source ? from.bytes.data() + wrapped(record.src0.addr + *source) : padded.data();
             std::memcpy(to.bytes.data() + record.dst.addr + plan.target(row, run.column), bytes, kBlockBytes);
         }
 }
@@ -108,15 +138,13 @@ void ImageMove::place(const ImageRun &run, uint64_t row, const uint8_t *bytes, u
 
 void ImageMove::move() {
     to.undefined.set(record.dst.addr, record.dst.addr + plan.fractals() * kFractalBytes);
-    uint8_t padding[kBlockBytes];
-    const uint64_t unit = std::max<uint64_t>(plan.bits / 8, 1), value = plan.bits == 4 ? (core.image.padding & 15) * 0x11 : core.image.padding;
-    for (uint64_t at = 0; at < kBlockBytes; at += unit) std::memcpy(padding + at, &value, unit);
+    const auto padded = padding();
     for (const ImageRun &run : plan.runs)
         for (uint64_t row = 0; row < plan.rows; ++row) {
             if (plan.from_row[row] >= plan.out_rows) continue;
             const auto source = plan.source(run, plan.from_row[row]);
             const uint64_t at = source ? wrapped(record.src0.addr + *source) : UINT64_MAX;
-            place(run, row, source ? from.bytes.data() + at : padding, at);
+            place(run, row, source ? from.bytes.data() + at : padded.data(), at);
         }
 }
 
@@ -135,6 +163,16 @@ void run_load_image(Core &core, const vnpu_record &record) {
     core.append(cost_of(core.launch.chip, record, static_cast<uint32_t>(plan.fractals()), plan.fractals() * kFractalBytes));
 }
 
+namespace {
+
+// Every repeat is work: the register has 8 bits for their number.
+void check_repeats(Core &core, const vnpu_record &record) {
+    if (record.p[1] <= kMaxRepeats && record.p[2] <= UINT16_MAX) return;
+    core.fail(record, "bad_parameter", "SetLoadDataRepeat: repeatTime is 0 to 255, repeatStride 0 to 65535", {{"repeats", record.p[1]}, {"step", record.p[2]}});
+}
+
+}  // namespace
+
 void set_image_register(Core &core, const vnpu_record &record) {
     ImageRegisters &image = core.image;
     switch (record.p[0]) {
@@ -148,10 +186,14 @@ void set_image_register(Core &core, const vnpu_record &record) {
         case VNPU_IMAGE_BOUNDARY:
             image.boundary = record.scalar;
             break;
-        default:
+        case VNPU_IMAGE_REPEATS:
+            check_repeats(core, record);
             image.repeats = record.p[1];
             image.repeat_step = record.p[2];
             image.is_repeated_sideways = record.p[3] != 0;
+            break;
+        default:
+            core.fail(record, "bad_parameter", "a register of LoadData as convolution that does not exist", {{"value", record.p[0]}});
     }
 }
 

@@ -53,7 +53,7 @@ bool are_channels_possible(uint64_t channels, uint64_t depth, uint64_t bits) {
 
 void check_fields(Core &core, const vnpu_record &record, const Fields &fields, const ImagePlan &plan) {
     const bool is_to_l0 = record.dst.space == VNPU_SPACE_L0A || record.dst.space == VNPU_SPACE_L0B;
-    if (record.src0.space != VNPU_SPACE_L1 || !is_to_l0 || !plan.bits)
+    if (record.src0.space != VNPU_SPACE_L1 || !is_to_l0 || !plan.bits || plan.bits > 32)
         core.fail(record, "unsupported_api", "LoadData as convolution goes from L1 (TPosition::A1, B1) to L0A (A2) or L0B (B2)");
     if ((plan.is_right || plan.is_transposed) && plan.bits < 16)
         core.fail(record, "unsupported_api",
@@ -141,6 +141,7 @@ ImagePlan plan_image(Core &core, const vnpu_record &record) {
     const uint64_t down = image.is_repeated_sideways ? 1 : image.repeats, across = image.is_repeated_sideways ? image.repeats : 1;
     plan.rows = down * fields.m;
     plan.columns = across * fields.k;
+    check_on_chip(core, record, record.dst, plan.fractals() * 512, true, 512);  // before a plan is made of numbers that mean more work than memory
     for (uint64_t repeat = 0; repeat < down; ++repeat)
         for (uint64_t row = 0; row < fields.m; ++row) plan.from_row.push_back(fields.first_row + repeat * image.repeat_step * kSide + row);
     for (uint64_t repeat = 0; repeat < across; ++repeat)

@@ -18,6 +18,14 @@ namespace {
 // Naps without a slot after which a living process counts as silent: an honest one tells of every slice of scalar code, which takes milliseconds.
 constexpr int kSilentNaps = 200;
 
+// Messages of a block that use up nothing of its budget (texts, names, pages, values), beside one for every cycle of it: an honest block has hardly more of
+// them than basic blocks, all names there can be (kMaxNames of kMaxNameBytes) fit into this.
+constexpr uint64_t kFreeMessages = 1 << 20;
+static_assert(kFreeMessages > uint64_t(kMaxNames) * (kMaxNameBytes / kPayloadBytes + 2), "names alone are no reason for a verdict");
+
+// While a library is loaded: kMaxKernels with the longest of texts.
+constexpr uint64_t kMaxLoadSlots = uint64_t(kMaxKernels) * (2 * kMaxNameBytes / kPayloadBytes + 3);
+
 Remote *active = nullptr;  // entries of kernels take no argument that could lead here
 
 void entry(const void *) { active->run_block(*running); }
@@ -92,7 +100,7 @@ void Remote::order(Order order, uint32_t core, uint32_t kernel, uint64_t value, 
 
 std::string Remote::load() {
     order(Order::Load, 0, 0, 0, 0);
-    while (true) {
+    for (uint64_t slots = 0; slots < kMaxLoadSlots; ++slots) {
         Slot slot;
         const Silence silence = next(slot);
         is_gone_ = is_gone_ || silence == Silence::Gone;
@@ -101,8 +109,9 @@ std::string Remote::load() {
         if (slot.kind == Kind::Loaded) return "";
         if (slot.kind == Kind::LoadFailed) return text_.empty() ? "loading failed" : text_.c_str();
         const bool is_good = slot.kind == Kind::Text ? add_text(slot) : slot.kind == Kind::Kernel && declare(slot);
-        if (!is_good) return "the process of the device code sent what no process of ours sends while it loaded the device library";
+        if (!is_good) break;
     }
+    return "the process of the device code sent what no process of ours sends while it loaded the device library";
 }
 
 bool Remote::declare(const Slot &slot) {
@@ -110,6 +119,7 @@ bool Remote::declare(const Slot &slot) {
     std::memcpy(&declared, slot.payload, sizeof declared);
     const size_t zero = text_.find('\0');
     if (zero == std::string::npos || text_.size() > 2 * kMaxNameBytes || kernels_.size() >= kMaxKernels) return false;
+    if (kernels_.count(text_.substr(0, zero)) != 0) return false;
     kernel_texts_.push_back(text_.substr(0, zero));
     const char *name = kernel_texts_.back().c_str();
     kernel_texts_.push_back(text_.substr(zero + 1));
@@ -129,11 +139,18 @@ void Remote::run_block(Core &core) {
     core.seat = ++seats_;
     order(Order::Start, core.seat, running_kernel_, 0, core.budget_left);
     Slot slot;
-    do {
+    const uint64_t budget = core.launch.options.budget_cycles;
+    uint64_t messages = 0;  // that cost nothing
+    bool is_going_on = true;
+    while (is_going_on) {
         const Silence silence = next(slot);
         if (silence != Silence::None) stop(core, silence);
         if (slot.core != core.seat) refuse(core, "a message of a block that is not the one that runs");
-    } while (serve(core, slot));
+        if (messages > kFreeMessages && messages - kFreeMessages > budget) refuse(core, "more messages that cost nothing than any block has reason for");
+        const int64_t left = core.budget_left;
+        is_going_on = serve(core, slot);
+        if (core.budget_left == left) ++messages;
+    }
     if (slot.kind == Kind::Threw) ended_by_exception(slot);
 }
 
@@ -164,7 +181,7 @@ bool Remote::serve(Core &core, const Slot &slot) {
             scalar_slice(core, slot);
             return true;
         case Kind::Text:
-            if (!add_text(slot)) refuse(core, "a text that is too long");
+            if (!add_text(slot)) refuse(core, "a text of no bytes, or a text that is too long");
             return true;
         case Kind::Name:
             if (!add_name()) refuse(core, "too many names of files");
@@ -212,7 +229,11 @@ void Remote::send_page(Core &core, uint64_t address) {
     const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     if (bytes > kPageBytes || address % bytes != 0 || address < kArenaBase || address - kArenaBase > kArenaBytes - bytes)
         refuse(core, "a request for a page outside global memory");
-    std::memcpy(channel_->page, memory_.readable(address), bytes);
+    const Allocation *last = memory_.nearest(address + bytes - 1);
+    if (last && last->address + last->bytes > address)
+        std::memcpy(channel_->page, memory_.readable(address), bytes);
+    else
+        std::memset(channel_->page, 0, bytes);  // as it reads; looking at it would make the arena hold it
     answer(core, 0);
 }
 
@@ -224,7 +245,7 @@ void Remote::ended_by_exception(const Slot &slot) {
 }
 
 bool Remote::add_text(const Slot &slot) {
-    if (slot.bytes > kPayloadBytes || text_.size() + slot.bytes > kMaxTextBytes) return false;
+    if (slot.bytes == 0 || slot.bytes > kPayloadBytes || text_.size() + slot.bytes > kMaxTextBytes) return false;
     text_.append(reinterpret_cast<const char *>(slot.payload), slot.bytes);
     return true;
 }
