@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cube_steps import narrowed
-from engine_rig import F16, MTE3, TASK_TYPE, Report, Rig, S, flag, gm, record, set_value, store, ub
+from engine_rig import F16, MTE3, TASK_TYPE, VNPU, Report, Rig, S, flag, gm, record, set_value, store, ub
 from test_engine_matmul import SMALL, Values, whole
 
 ALL, ALL_LATER, BY_BLOCK, INTO_LOCAL, AHEAD, FROM_LOCAL = range(6)
@@ -87,3 +89,20 @@ def test_a_kernel_that_has_stored_can_not_begin_anew_with_other_cores(rig: Rig, 
     message = rig.launch([*stored, late]).first("bad_parameter")["message"]
     assert "after it has stored to global memory" in message
     assert "say KERNEL_TASK_TYPE_DEFAULT before the first store or print" in message
+
+
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [("LayoutMode::NONE, true", "IBSHARE is not supported by the virtual NPU"), ("LayoutMode::NORMAL", "layouts of batches are not supported")],
+)
+def test_what_a_matrix_can_not_be_here_is_refused_when_the_kernel_is_compiled(tmp_path: Path, rest: str, said: str) -> None:
+    source = tmp_path / "refused_matrix.cpp"
+    source.write_text(f"""#include "kernel_operator.h"
+#include "lib/matmul_intf.h"
+using namespace AscendC;
+using A = MatmulType<TPosition::GM, CubeFormat::ND, half>;
+using B = MatmulType<TPosition::GM, CubeFormat::ND, half, false, {rest}>;
+Matmul<A, B, MatmulType<TPosition::GM, CubeFormat::ND, float>> object;
+""")
+    compiler = ["g++", "-std=c++17", "-fsyntax-only", f"-I{VNPU / 'include'}", str(source)]
+    assert said in subprocess.run(compiler, capture_output=True, text=True, check=False, timeout=60).stderr
