@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from apart_rig import ApartRig
 from engine_rig import Rig
+from test_engine_matmul_mixed import ALL, BY_BLOCK, FROM_LOCAL, product
 from test_seeded_defects import CORES, KERNELS, SEEDS, Seed, run
 
 
@@ -31,6 +32,15 @@ def test_a_seeded_defect_leads_to_the_same_report_in_a_process_of_its_own(seed: 
     beside = outcome(Rig, seed.kernel, seed.number, seed.blocks)
     assert outcome(ApartRig, seed.kernel, seed.number, seed.blocks) == beside
     assert beside[0]["diagnostics"]
+
+
+@pytest.mark.parametrize("way", [ALL, BY_BLOCK, FROM_LOCAL])
+def test_matmul_objects_of_a_kernel_that_turns_out_to_be_mixed_work_in_a_process_of_its_own(way: int) -> None:
+    with ApartRig() as rig:
+        for _ in range(3):  # launches that began anew leave nothing behind
+            report, got, expected = product(rig, way, blocks=3)
+            assert report.diagnostics == []
+            np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize(("kind", "found"), [(Rig, 9), (ApartRig, 1)])

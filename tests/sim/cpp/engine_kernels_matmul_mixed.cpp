@@ -24,7 +24,7 @@ GlobalTensor<T> At(uint64_t address) {
 template <class Object>
 void outThroughLocal(Object &mm, const Case &given, const GlobalTensor<float> &c, TBuf<TPosition::VECIN> &buffer) {
     const TCubeTiling &tiling = given.tiling;
-    const uint32_t blocksM = tiling.singleCoreM / tiling.baseM, all = blocksM * (tiling.singleCoreN / tiling.baseN);
+    const uint32_t blocksM = tiling.singleCoreM / tiling.baseM, all = blocksM * ((tiling.singleCoreN + tiling.baseN - 1) / tiling.baseN);
     LocalTensor<float> local = buffer.Get<float>();
     for (uint32_t block = 0; block < all; ++block) {
         given.way == kAhead ? mm.template GetTensorC<false>(local, 0, true) : mm.GetTensorC(local, 0, true);
@@ -34,14 +34,21 @@ void outThroughLocal(Object &mm, const Case &given, const GlobalTensor<float> &c
     }
 }
 
+constexpr MatmulConfig WithRelu() {
+    MatmulConfig config = CFG_NORM;
+    config.enableRelu = true;
+    return config;
+}
+constexpr MatmulConfig kWithRelu = WithRelu();
+
 /* `C` is where the object writes; the result goes to `c` in any case. */
-template <TPosition A, TPosition C>
+template <TPosition A, TPosition C, const auto &Config = CFG_NORM>
 void mixed(const Arguments &x) {
     Case given;
     std::memcpy(static_cast<void *>(&given), x.in, sizeof given);
     TPipe pipe;
     Matmul<MatmulType<A, CubeFormat::ND, half>, MatmulType<TPosition::GM, CubeFormat::ND, half>, MatmulType<C, CubeFormat::ND, float>,
-           MatmulType<TPosition::GM, CubeFormat::ND, float>>
+           MatmulType<TPosition::GM, CubeFormat::ND, float>, Config>
         mm;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);
     TBuf<TPosition::VECIN> buffer;
@@ -75,7 +82,32 @@ void mixed(const Arguments &x) {
     mm.End();
 }
 
+/* Every vector core stores its number, all meet by flags in memory, and each fetches its neighbour's. */
+void meeting(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    GlobalTensor<int32_t> flags = At<int32_t>(reinterpret_cast<uint64_t>(x.in)), out = At<int32_t>(reinterpret_cast<uint64_t>(x.out));
+    const LocalTensor<int32_t> none;
+    if ASCEND_IS_AIC {
+        SyncAll(flags, none, x.a);
+        return;
+    }
+    pipe.InitBuffer(buffer, 64);
+    const uint32_t self = GetBlockIdx(), cores = GetBlockNum() * GetTaskRation(), next = (self + 1) % cores;
+    LocalTensor<int32_t> local = buffer.Get<int32_t>();
+    Duplicate(local, static_cast<int32_t>(self + 1), 8);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(out[self * 8], local, 8);
+    x.b == 0 ? SyncAll(flags, none, x.a) : SyncAll<false>(flags, none, x.a);
+    DataCopy(local, out[next * 8], 8);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(out[(cores + self) * 8], local, 8);
+}
+
 const Row kRows[] = {
+    {"mixed meeting by flags in memory", meeting},
+    {"mixed matmul with relu", mixed<TPosition::GM, TPosition::GM, kWithRelu>},
     {"mixed matmul", mixed<TPosition::GM, TPosition::GM>},
     {"mixed matmul into ub", mixed<TPosition::GM, TPosition::VECIN>},
     {"mixed matmul from ub", mixed<TPosition::VECOUT, TPosition::GM>},

@@ -33,7 +33,8 @@ std::map<uint32_t, Block> blocks;          // that have started and not ended, b
 std::vector<std::unique_ptr<Fibre>> idle;
 Block *current = nullptr;
 uint32_t current_core = 0;
-Given order = {};  // the newest
+Given order = {};         // the newest
+bool is_restart = false;  // that order begins the launch anew, with other cores
 
 void end_block(Kind kind, const char *what) {
     if (what) put_text(what, strnlen(what, remote::kMaxNameBytes));
@@ -111,6 +112,23 @@ uint64_t await_answer() {
     return self.answer;
 }
 
+void await_start_or_answer() {
+    is_restart = true;
+    await_answer();
+    is_restart = false;
+}
+
+namespace {
+
+// What the launch had started before it began anew never goes on.
+void abandon_blocks() {
+    for (auto &[core, block] : blocks) idle.push_back(std::move(block.fibre));
+    blocks.clear();
+    is_restart = false;
+}
+
+}  // namespace
+
 // One order at a time: a block runs until it has ended or the engine has named another.
 void run_commands(const char *library) {
     order = next_command();
@@ -122,6 +140,7 @@ void run_commands(const char *library) {
                 load(library);
                 break;
             case Order::Start:
+                if (is_restart) abandon_blocks();
                 start(given);
                 break;
             case Order::Continue: {

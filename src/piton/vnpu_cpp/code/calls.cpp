@@ -66,7 +66,7 @@ bool send_text_of(const vnpu_record &record) {
     return put_text(text_at(record.src0.addr), strnlen(text_at(record.src0.addr), remote::kMaxNameBytes)), true;
 }
 
-// Instructions in which a core may have to wait for others, and the one that never returns: the code must not run ahead of them.
+// Instructions in which a core may have to wait for others, and those that may never return: the code must not run ahead of them.
 bool may_wait(uint16_t opcode) {
     switch (opcode) {
         case VNPU_OP_SYNC_ALL:
@@ -75,6 +75,7 @@ bool may_wait(uint16_t opcode) {
         case VNPU_OP_SOFT_SET:
         case VNPU_OP_SOFT_WAIT:
         case VNPU_OP_FAULT:
+        case VNPU_OP_TASK_TYPE:
             return true;
         default:
             return false;
@@ -119,6 +120,7 @@ extern "C" void vnpu_submit(const vnpu_record *record) {
     if (!is_in_kernel()) return;  // a static object of the device library made an API call while it was loaded: there is no core to run it
     if (!may_wait(record->opcode)) return put_record(Kind::Submit, *record);
     put_record(Kind::Wait, *record);
+    if (record->opcode == VNPU_OP_TASK_TYPE) return await_start_or_answer();
     await_answer();
 }
 

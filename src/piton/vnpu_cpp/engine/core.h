@@ -63,6 +63,7 @@ struct Launch {
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
+    bool has_stored = false;  // something in global memory
     Place first_auto_sync;
     bool is_cut = false;
     IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache

@@ -298,6 +298,7 @@ SoftFlag &flag_at(Core &core, const vnpu_record &record, uint64_t address) {
 void store_flag(Core &core, const vnpu_record &record, uint64_t address, int32_t value) {
     Allocation &memory = check_gm(core, record, address, kFlagBytes, true);
     if (!core.moves_data()) return;
+    core.launch.has_stored = true;
     memory.stored.add(address - memory.address, address - memory.address + sizeof value);
     memory.defined.add(address - memory.address, address - memory.address + sizeof value);
     std::memcpy(core.launch.memory.writable(address), &value, sizeof value);

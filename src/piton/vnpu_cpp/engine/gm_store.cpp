@@ -68,6 +68,7 @@ bool keeps_what_was_there(const Core &core, const Allocation &target) { return c
 void write_gm(Core &core, const vnpu_record &record, const GmBlock &block) {
     Allocation &target = *core.launch.memory.find(block.gm, block.bytes);
     if (!may_store(core, record, target, block.gm, block.bytes)) return;
+    core.launch.has_stored = true;
     const uint64_t begin = block.gm - target.address;
     if (!keeps_what_was_there(core, target)) target.stored.add(begin, begin + block.bytes);
     target.defined.add(begin, begin + block.bytes);

@@ -75,7 +75,10 @@ public:
     // Every block to its end, or until the launch is cut.
     void run() {
         trace_.cores.resize(launch_.groups.cores());
-        for (uint32_t index = 0; index < launch_.groups.cores() && goes_on(); ++index) start(index);
+        for (uint32_t index = 0; index < launch_.groups.cores() && goes_on(); ++index) {
+            start(index);
+            if (launch_.groups.is_mixed() && (index + 1) % launch_.groups.members() == 0) finish_block();
+        }
         while (!waiting_.empty() && goes_on())
             if (!advance_ready()) deadlock();
         if (goes_on()) report_left_cross_flags(launch_);
@@ -91,6 +94,12 @@ private:
         block.fibre->start(run_program, block.core);
         advance(std::move(block));
         if (waiting_.empty()) cores_.clear();  // nobody will need it again: one core's state is enough for a launch without SyncAll
+    }
+
+    // The cores of a block mostly wait for each other only: what they hold is needed no more when they have ended, before the next block begins.
+    void finish_block() {
+        while (goes_on() && advance_ready()) continue;
+        if (waiting_.empty()) cores_.clear();
     }
 
     void advance(Block block) {

@@ -166,7 +166,7 @@ const char *kind_title(uint32_t kind) {
 }  // namespace
 
 // The kernel says on which cores it runs, which a declaration (`__cube__`, `__mix__`) or another such call must not contradict. Where a block has other cores
-// than it was started with, the launch begins anew: nothing of what this one did counts.
+// than it was started with, the launch begins anew: nothing of what this one did counts, so that it must not have done anything that stays.
 void task_type(Core &core, const vnpu_record &record) {
     Launch &launch = core.launch;
     const uint32_t kind = record.p[0];
@@ -182,6 +182,12 @@ void task_type(Core &core, const vnpu_record &record) {
         launch.groups.kind = kind;
         return;
     }
+    if (launch.has_stored || launch.printed_bytes != 0)
+        core.fail(record, "bad_parameter",
+                  std::string("the kernel turns out to be one of ") + kind_title(kind) + " after it has " +
+                      (launch.has_stored ? "stored to global memory" : "printed") + ", as one of " + kind_title(launch.groups.kind) +
+                      ": say KERNEL_TASK_TYPE_DEFAULT before the first store or print",
+                  {{"core_kind", kind}});
     launch.restart_as = kind;
     core.fibre->abandon();
 }

@@ -83,6 +83,7 @@ void write_byte(Core &core, CacheLine &line, uint64_t at) {
     const uint64_t address = line.address + at;
     Allocation *target = core.launch.memory.find(address, 1);
     if (!target) return;  // freed under the kernel's feet: nothing to write to
+    core.launch.has_stored = true;
     target->stored.add(address - target->address, address - target->address + 1);
     target->defined.add(address - target->address, address - target->address + 1);
     *core.launch.memory.writable(address) = line.bytes[at];

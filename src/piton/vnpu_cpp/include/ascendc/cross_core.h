@@ -3,7 +3,7 @@
  *
  * Problem: some of these are one instruction, others poll flags that lie in global memory.
  * Approach: flags in global memory are records of their own ("soft" flags): the engine writes the flag, lets other cores run while one waits, and orders what
- * came before the write before what comes after the wait. Where a flag lies is documented for IBSet only; the others use 32 bytes per block.
+ * came before the write before what comes after the wait. Where a flag lies is documented for IBSet only; the others use 32 bytes per vector core.
  * Limits: which modes and which SyncAll a launch can have depends on its cores, so that the engine says so when it runs. The workspace in the unified buffer is
  * not touched.
  */
@@ -52,6 +52,9 @@ PITON_API AscendC::GlobalTensor<int32_t> FlagOf(const AscendC::GlobalTensor<int3
     return workspace[static_cast<uint64_t>(number) * kFlagWords];
 }
 
+/* Cores of this kind in the launch: each has a flag of its own. */
+PITON_API int64_t CoresWithFlag(Location at) { return Ask(VNPU_OP_GET_TASK_RATIO, at) * Ask(VNPU_OP_GET_BLOCK_NUM, at); }
+
 }  // namespace piton
 
 namespace AscendC {
@@ -71,14 +74,16 @@ PITON_API void SyncAll(piton::Location at = piton::Location()) {
     SyncAll<isAIVOnly>(at);
 }
 
-/* By flags in global memory, 32 bytes per block; the workspace has to be 0 before. `usedCores` 0: all. */
+/* By flags in global memory, 32 bytes per vector core; the workspace has to be 0 before. `usedCores` 0: all. Cube cores of a mixed launch go on. */
 template <bool isAIVOnly = true>
 PITON_API void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, const int32_t usedCores = 0,
                        piton::Location at = piton::Location()) {
-    static_assert(isAIVOnly, "SyncAll with a workspace synchronises vector cores only");
     (void)ubWorkspace;
-    piton::RequireRange("SyncAll", 2, usedCores, 0, GetBlockNum(at), at);
-    const int64_t cores = usedCores == 0 ? GetBlockNum(at) : usedCores;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
+    piton::RequireRange("SyncAll", 2, usedCores, 0, piton::CoresWithFlag(at), at);
+    const int64_t cores = usedCores == 0 ? piton::CoresWithFlag(at) : usedCores;
     const int32_t round = piton::SetSoftFlag(piton::FlagOf(gmWorkspace, GetBlockIdx(at)), piton::kSoftAdd, 1, at);
     for (int64_t core = 0; core < cores; ++core) {
         piton::AwaitSoftFlag(piton::FlagOf(gmWorkspace, core), piton::kSoftAtLeast, round, at);
@@ -107,21 +112,19 @@ PITON_API void WaitEvent(uint16_t flagId, piton::Location at = piton::Location()
 template <bool isAIVOnly = true>
 PITON_API void IBSet(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, int32_t blockIdx, int32_t eventID,
                      piton::Location at = piton::Location()) {
-    static_assert(isAIVOnly, "IBSet<false> is for kernels with cube cores");
     (void)ubWorkspace;
     piton::RequireRange("IBSet", 2, blockIdx, 0, INT32_MAX, at);
     piton::RequireRange("IBSet", 3, eventID, 0, INT32_MAX, at);
-    piton::SetSoftFlag(piton::FlagOf(gmWorkspace, GetBlockNum(at) * eventID + blockIdx), piton::kSoftStore, 1, at);
+    piton::SetSoftFlag(piton::FlagOf(gmWorkspace, piton::CoresWithFlag(at) * eventID + blockIdx), piton::kSoftStore, 1, at);
 }
 
 template <bool isAIVOnly = true>
 PITON_API void IBWait(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, int32_t blockIdx, int32_t eventID,
                       piton::Location at = piton::Location()) {
-    static_assert(isAIVOnly, "IBWait<false> is for kernels with cube cores");
     (void)ubWorkspace;
     piton::RequireRange("IBWait", 2, blockIdx, 0, INT32_MAX, at);
     piton::RequireRange("IBWait", 3, eventID, 0, INT32_MAX, at);
-    piton::AwaitSoftFlag(piton::FlagOf(gmWorkspace, GetBlockNum(at) * eventID + blockIdx), piton::kSoftTake, 1, at);
+    piton::AwaitSoftFlag(piton::FlagOf(gmWorkspace, piton::CoresWithFlag(at) * eventID + blockIdx), piton::kSoftTake, 1, at);
 }
 
 /* One after another in the order of blocks, once per WaitPreBlock and NotifyNextBlock. */
@@ -132,7 +135,7 @@ PITON_API void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &gmWorkspace,
 
 PITON_API void WaitPreBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &ubWorkspace, piton::Location at = piton::Location()) {
     (void)ubWorkspace;
-    const int64_t block = GetBlockIdx(at), blocks = GetBlockNum(at);
+    const int64_t block = GetBlockIdx(at), blocks = piton::CoresWithFlag(at);
     const int32_t turn = piton::SetSoftFlag(piton::FlagOf(gmWorkspace, block), piton::kSoftAdd, 0, at); /* how often this block has notified */
     if (block > 0 || turn > 0) {
         const int64_t before = block > 0 ? block - 1 : blocks - 1;

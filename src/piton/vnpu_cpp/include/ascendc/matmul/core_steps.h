@@ -142,6 +142,7 @@ PITON_API void CubeCore::SubmitResult(const Block &block, const ResultPlace &pla
     params.dstStride = isByRows ? pitch : pitch * width * place.bytes / kBlockBytes;
     params.quantPre = QuantOf(traits.sumDtype, traits.resultDtype);
     params.deqScalar = quantScalar_;
+    params.reluEn = config.enableRelu;
     params.unitFlag = unitFlag_ == 0 ? 0 : 3;
     params.isChannelSplit = config.isEnableChannelSplit;
     if (place.atomic != 0) {

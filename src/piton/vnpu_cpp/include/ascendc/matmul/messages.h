@@ -11,6 +11,7 @@
 #define PITON_ASCENDC_MATMUL_MESSAGES_H
 
 #include <deque>
+#include <map>
 
 #include "../cross_core.h"
 #include "../workspace.h"
@@ -18,7 +19,7 @@
 
 namespace piton {
 
-constexpr uint32_t kMostBlocks = 64; /* more than any chip's cube cores run at a time is reused by number */
+constexpr uint32_t kMostBlocks = 512; /* of a launch: those that run one after another do not share flags either */
 constexpr uint32_t kVectorsOfBlock = 2;
 constexpr uint64_t kWorkspaceOfVector = 320 * 1024;
 constexpr uint64_t kResultBytes = 128 * 1024; /* of it, for a base block of C */
@@ -71,7 +72,7 @@ struct Box {
     }
 };
 
-inline Box matmul_boxes[kMostBlocks];
+inline std::map<uint64_t, Box> matmul_boxes; /* by block */
 
 PITON_API uint32_t AskLaunch(uint32_t what, Location at) { return static_cast<uint32_t>(Fetch(MakeNote(VNPU_OP_GET_CORE_KIND, at, what))); }
 
@@ -83,16 +84,27 @@ PITON_API uint64_t BlockOfCore(Location at) {
 }
 
 PITON_API Box &BoxOfBlock(Location at) {
-    Box &box = matmul_boxes[BlockOfCore(at) % kMostBlocks];
+    Box &box = matmul_boxes[BlockOfCore(at)];
     box.BelongTo(AskLaunch(2, at));
     return box;
 }
 
-/* Flags lie at the end of the workspace: per block the counter of messages and one answer per vector core. */
+constexpr uint64_t kMatmulFlags = kSystemWorkspaceBytes - kMostBlocks * 4 * kBlockBytes; /* where flags begin, to the end of the workspace */
+constexpr uint64_t kVectorsInWorkspace = kMatmulFlags / kWorkspaceOfVector;              /* vector cores that have a part of it */
+
+PITON_API void RequireMatmulFlags(Location at) {
+    const uint64_t blocks = static_cast<uint64_t>(Ask(VNPU_OP_GET_BLOCK_NUM, at));
+    if (blocks > kMostBlocks) {
+        FailMatmul("a mixed launch of " + std::to_string(blocks) + " blocks: at most " + std::to_string(kMostBlocks) +
+                       " are possible here; launch as many as the chip has cube cores",
+                   at);
+    }
+}
+
+/* Per block the counter of messages and one answer per vector core. */
 PITON_API vnpu_operand MatmulFlag(uint64_t block, uint32_t which, Location at) {
-    constexpr uint64_t kFlags = kSystemWorkspaceBytes - kMostBlocks * 4 * kBlockBytes;
     vnpu_operand flag{};
-    flag.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + kFlags + (block % kMostBlocks * 4 + which) * kBlockBytes;
+    flag.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + kMatmulFlags + (block * 4 + which) * kBlockBytes;
     flag.limit = kUnbounded;
     flag.space = VNPU_SPACE_GM;
     flag.dtype = VNPU_DT_I32;
@@ -130,8 +142,14 @@ PITON_API void MatmulClient::Await(Location at) {
 }
 
 PITON_API vnpu_operand MatmulClient::Workspace(uint64_t offset, uint8_t dtype, Location at) {
+    const uint64_t vector = static_cast<uint64_t>(Ask(VNPU_OP_GET_BLOCK_IDX, at));
+    if (vector >= kVectorsInWorkspace) {
+        FailMatmul("a matrix in the unified buffer on vector core " + std::to_string(vector) + ": the system's workspace has room for " +
+                       std::to_string(kVectorsInWorkspace) + " vector cores; launch as many blocks as the chip has cube cores",
+                   at);
+    }
     vnpu_operand operand{};
-    operand.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + static_cast<uint64_t>(Ask(VNPU_OP_GET_BLOCK_IDX, at)) * kWorkspaceOfVector + offset;
+    operand.addr = Fetch(MakeNote(VNPU_OP_GET_SYS_WORKSPACE, at)) + vector * kWorkspaceOfVector + offset;
     operand.limit = kUnbounded;
     operand.space = VNPU_SPACE_GM;
     operand.dtype = dtype;

@@ -37,6 +37,10 @@ constexpr bool CheckMatmulTypes() {
     static_assert(IsInputFormat(A::format) && IsInputFormat(B::format) && B::format != CubeFormat::VECTOR,
                   "Matmul: A is CubeFormat::ND, NZ or VECTOR and B is ND or NZ on the virtual NPU");
     static_assert(IsResultFormat(C::format), "Matmul: C is CubeFormat::ND, NZ or ND_ALIGN");
+    static_assert(A::layout == LayoutMode::NONE && B::layout == LayoutMode::NONE && C::layout == LayoutMode::NONE && Bias::layout == LayoutMode::NONE,
+                  "Matmul: layouts of batches are not supported by the virtual NPU; use LayoutMode::NONE and one IterateAll per matrix of the batch");
+    static_assert(!A::ibShare && !B::ibShare,
+                  "Matmul: IBSHARE is not supported by the virtual NPU; set it to false in the MatmulType: the product is the same");
     return true;
 }
 

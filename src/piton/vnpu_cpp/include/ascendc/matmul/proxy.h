@@ -100,10 +100,14 @@ public:
         }
         const uint32_t width = size.columns * place.bytes, pitch = place.isSequential ? width : static_cast<uint32_t>(now.n) * place.bytes;
         const vnpu_operand to = place.isSequential ? dst : After(dst, (uint64_t(size.row) * now.n + size.column) * place.bytes);
+        if (width % kBlockBytes != 0 || pitch % kBlockBytes != 0) {
+            FailMatmul("a block of C for the unified buffer has rows of " + std::to_string(width) + " bytes, " + std::to_string(pitch) +
+                           " bytes apart: both have to be multiples of 32 there",
+                       at);
+        }
         Order(pipe, AscendC::HardEvent::V_MTE2, at);
         Order(pipe, AscendC::HardEvent::MTE3_MTE2, at);
-        vnpu_record record =
-            CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE2, to, from, {size.rows, width, 0, (pitch - width) / kBlockBytes * kBlockBytes}, at);
+        vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE2, to, from, {size.rows, width, 0, pitch - width}, at);
         Submit(record);
         Order(pipe, AscendC::HardEvent::MTE2_V, at);
         Order(pipe, AscendC::HardEvent::MTE2_MTE3, at);

@@ -1,7 +1,7 @@
 /*
  * REGIST_MATMUL_OBJ and the type Matmul.
  *
- * Problem: one macro ties up to four objects to their tilings; each tiling may be missing, null, or lie in global memory.
+ * Problem: one macro ties objects to their tilings; each tiling may be missing, null, or lie in global memory.
  * Approach: on a cube core by itself (ASCENDC_CUBE_ONLY, or a launch of cube cores) every object gets its tiling by Init. In a mixed launch the macro makes
  * the objects of a vector core proxies, and the cube core serves them where the macro stands and then returns from the function, as the vendor's does.
  * Limits: the function that holds the macro returns nothing. A kernel that says nothing about its cores becomes a mixed one of 1:2, as with the vendor.
@@ -64,12 +64,13 @@ PITON_API bool RegisterMixed(AscendC::TPipe *pipe, Location at, Parts &&...parts
         RegisterMatmul(pipe, at, parts...);
         return false;
     }
+    RequireMatmulFlags(at);
     if (IsVectorCore(at)) {
         BeginProxies(0, at, parts...);
         pipe->AtEnd([](Location end) { EndMatmul(end); });
         return false;
     }
-    CubeCore *cores[4] = {};
+    CubeCore *cores[sizeof...(Parts)] = {}; /* objects, most of them with a tiling */
     RegisterMatmul(pipe, at, parts...);
     CollectCores(cores, parts...);
     ServeMatmul(cores, at);
