@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,13 +162,14 @@ def test_limits_hold(runner: SandboxRunner) -> None:
     assert "MemoryError" in big_memory.stderr
 
 
-def test_a_writable_folder_is_written_and_its_files_are_taken_over(runner: SandboxRunner, tmp_path: Path) -> None:
-    result = python(
-        runner, "import os, sys; open(sys.argv[1] + '/new', 'w').write('x'); os.chmod(sys.argv[1] + '/new', 0o777)", str(tmp_path), writable=(str(tmp_path),)
-    )
-    assert result.exit_code == 0, result.stderr
-    assert (tmp_path / "new").read_text() == "x"
-    assert [path.stat().st_uid for path in (tmp_path / "new", tmp_path)] == [os.geteuid()] * 2
+def test_a_writable_folder_is_written_and_its_files_are_taken_over(runner: SandboxRunner) -> None:
+    code = "import os, sys; open(sys.argv[1] + '/new', 'w').write('x'); os.chmod(sys.argv[1] + '/new', 0o777)"
+    with tempfile.TemporaryDirectory() as name:  # the test framework's own folders lie in one that is closed to the job's user
+        folder = Path(name)
+        result = python(runner, code, name, writable=(name,))
+        assert result.exit_code == 0, result.stderr
+        assert (folder / "new").read_text() == "x"
+        assert [path.stat().st_uid for path in (folder / "new", folder)] == [os.geteuid()] * 2
 
 
 def test_a_readable_folder_is_readable_even_when_it_is_closed_to_others(runner: SandboxRunner, tmp_path: Path) -> None:
