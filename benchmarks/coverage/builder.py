@@ -15,9 +15,12 @@ from pathlib import Path
 from selection import Kernel
 
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT
-from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, architecture_macros, unexpected
+from piton.targets.vnpu.steps import DEVICE_FLAGS, DEVICE_LINK, EXPECTED_ON_DEVICE, architecture_macros, unexpected
 
 TIMEOUT_S = 400
+_SLOW = frozenset({"-O2", "-g1", "-fsanitize-coverage=trace-pc", "-fno-tree-vectorize", "-DPITON_COUNTS_BLOCKS"})
+_QUICK = ("-O0", *(flag for flag in DEVICE_FLAGS if flag not in _SLOW))
+"""Flags of an evaluation without what costs time and decides nothing but which calls the optimiser finds to be dead."""
 _COMMON = ("common/inc/op_kernel", "common/inc", "common", "")
 
 
@@ -60,20 +63,28 @@ class Builder:
         return (program, "") if program.exists() else (None, _first_error(result.output))
 
     def kernel(self, kernel: Kernel, source: str, name: str) -> Built:
-        """Compile and link the entry `source` of a kernel."""
+        """Compile and link the entry `source` of a kernel; as an evaluation does it once more if only the link of the quick way fails."""
         folder = self._work / "build"
         folder.mkdir(parents=True, exist_ok=True)
-        unit, made = folder / f"{name}.cpp", folder / f"{name}.o"
+        unit = folder / f"{name}.cpp"
         unit.write_text(source, "utf-8")
-        flags = ("-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", "-DPITON_DEVICE_PASS", f'-DPITON_TU="{name}"', *architecture_macros(self._arch), "-w")
-        compiled = self._run([*flags, *PLAIN_OUTPUT, "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
+        built = self._library(kernel, unit, _QUICK)
+        if built.undefined:
+            built = self._library(kernel, unit, DEVICE_FLAGS)
+        unit.unlink(missing_ok=True)
+        return built
+
+    def _library(self, kernel: Kernel, unit: Path, flags: tuple[str, ...]) -> Built:
+        """The device library of one unit, which does not stay."""
+        made, library = unit.with_suffix(".o"), unit.with_suffix(".so")
+        macros = (f'-DPITON_TU="{unit.stem}"', *architecture_macros(self._arch))
+        compiled = self._run([*flags, *macros, "-w", "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
         if compiled.is_timed_out or not made.exists():
             return compiled
-        lenient = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--gc-sections")
-        linked = self._run(["-shared", *lenient, str(made), "-o", str(made.with_suffix(".so"))])
+        linked = self._run([*DEVICE_LINK, str(made), "-lgcc", "-o", str(library)])
         undefined = tuple(unexpected(linked.output, EXPECTED_ON_DEVICE))
-        is_linked = made.with_suffix(".so").exists() and not undefined
-        for path in (unit, made, made.with_suffix(".so")):
+        is_linked = library.exists() and not undefined
+        for path in (made, library):
             path.unlink(missing_ok=True)
         return Built(is_linked, linked.output, undefined)
 

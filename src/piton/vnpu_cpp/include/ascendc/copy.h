@@ -60,7 +60,7 @@ PITON_API void SubmitCopy(const vnpu_operand &dst, const vnpu_operand &src, cons
 template <typename T>
 PITON_API Blocks ElementsAsBlock(uint32_t count, Location at) {
     RequireRange("DataCopy", 2, count, 0, static_cast<int64_t>(UINT32_MAX / sizeof(T)), at);
-    return {1, count * static_cast<uint32_t>(sizeof(T)), 0, 0};
+    return {1, static_cast<uint32_t>(BytesOf<T>(count)), 0, 0};
 }
 
 PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
