@@ -17,6 +17,19 @@ namespace AscendC {
 
 using TBufHandle = uint8_t *;
 
+/* What a queue may know when it is compiled (`&config` as last template argument); InitBuffer decides. On the Ascend 910B no queue converts formats. */
+struct TQueConfig {
+    bool nd2nz = false;
+    bool nz2nd = false;
+    bool scmBlockGroup = false;
+    uint32_t bufferLen = 0;
+    uint32_t bufferNumber = 0;
+    uint32_t consumerSize = 0;
+    TPosition consumer[8] = {};
+    bool enableStaticEvtId = false;
+    bool enableLoopQueue = false;
+};
+
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {
 public:
