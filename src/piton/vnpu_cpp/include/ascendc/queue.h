@@ -5,7 +5,7 @@
  * Approach: AllocTensor takes the next free buffer round robin and waits for the flag its last FreeTensor set; EnQue sets the forward flag, DeQue waits for
  * it; FreeTensor sets the backward flag. A queue of depth 0 keeps one pair of ids per buffer for its whole life, with the backward flag set at the start.
  * What would wait for ever on the chip is reported instead (facts read in the public headers of the framework).
- * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations are not here.
+ * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations have no effect.
  */
 #ifndef PITON_ASCENDC_QUEUE_H
 #define PITON_ASCENDC_QUEUE_H
