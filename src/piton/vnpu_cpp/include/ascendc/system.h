@@ -30,7 +30,9 @@ PITON_API constexpr uint32_t CoreKindOf(KernelMetaType type) {
     }
 }
 
-PITON_API void SubmitTaskType(KernelMetaType type, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type))); }
+PITON_API void SubmitTaskType(KernelMetaType type, vnpu_type_rank rank = VNPU_TYPE_DEFAULT, Location at = Location()) {
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type), rank));
+}
 
 }  // namespace piton
 
@@ -95,8 +97,17 @@ namespace AscendC {
 const int32_t AIC = 1;
 const int32_t AIV = 2;
 
+#if defined(PITON_CUBE_PASS)
+inline constexpr int32_t g_coreType = AIC;
+#elif defined(PITON_VECTOR_PASS)
+inline constexpr int32_t g_coreType = AIV;
+#elif defined(PITON_BY_CORE)
+inline constexpr int32_t g_coreType = 0; /* the host: neither */
+#endif
+
 }  // namespace AscendC
 
+#if !defined(PITON_BY_CORE)
 namespace piton {
 
 struct CoreType {
@@ -110,5 +121,6 @@ namespace AscendC {
 inline constexpr piton::CoreType g_coreType{};
 
 }  // namespace AscendC
+#endif
 
 #endif /* PITON_ASCENDC_SYSTEM_H */
