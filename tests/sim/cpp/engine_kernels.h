@@ -83,6 +83,8 @@ Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
+Entry FindProbe(const char *name);
+Entry FindComposedProbe(const char *name);
 
 }  // namespace rig
 

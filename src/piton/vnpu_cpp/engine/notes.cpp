@@ -171,6 +171,7 @@ void task_type(Core &core, const vnpu_record &record) {
     Launch &launch = core.launch;
     const uint32_t kind = record.p[0];
     if (kind > VNPU_CORE_MIX_1_2) core.fail(record, "bad_parameter", "KERNEL_TASK_TYPE_DEFAULT names a kind that does not exist", {{"core_kind", kind}});
+    if (record.p[2] != 0) launch.without_scheduler = place_of(record);
     const bool is_guess = record.p[1] != 0;  // of a call that needs both kinds of core, where the kernel says nothing
     if (is_guess && (launch.is_kind_declared || launch.groups.kind != VNPU_CORE_AIV)) return;
     if (launch.is_kind_declared && kind != launch.groups.kind)

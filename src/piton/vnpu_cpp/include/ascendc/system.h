@@ -30,7 +30,10 @@ PITON_API constexpr uint32_t CoreKindOf(KernelMetaType type) {
     }
 }
 
-PITON_API void SubmitTaskType(KernelMetaType type, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type))); }
+PITON_API void SubmitTaskType(KernelMetaType type, Location at = Location()) {
+    const bool isOnly = type == KERNEL_TYPE_AIV_ONLY || type == KERNEL_TYPE_AIC_ONLY;
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type), 0, isOnly));
+}
 
 }  // namespace piton
 
