@@ -84,6 +84,8 @@ Entry FindNormKernel(const char *name);
 Entry FindFormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
+Entry FindProbe(const char *name);
+Entry FindComposedProbe(const char *name);
 
 }  // namespace rig
 
