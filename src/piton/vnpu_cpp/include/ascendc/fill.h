@@ -53,7 +53,7 @@ PITON_API void FillMemory(const char *api, const AscendC::GlobalTensor<T> &targe
     }
 
 #define PITON_NO_DEFAULT
-#define PITON_ZERO = T(0)
+#define PITON_ZERO = T()
 PITON_FILL(Fill, uint64_t, PITON_NO_DEFAULT)
 PITON_FILL(InitGlobalMemory, uint64_t, PITON_NO_DEFAULT)
 PITON_FILL(InitOutput, uint32_t, PITON_ZERO)

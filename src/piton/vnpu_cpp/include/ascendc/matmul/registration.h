@@ -60,7 +60,7 @@ PITON_API void CollectCores(CubeCore **cores, Object &object, const Tiling &, Re
 /* In a kernel that may have both kinds of core. True on a cube core that has served its vector cores: nothing of the kernel is left for it. */
 template <class... Parts>
 PITON_API bool RegisterMixed(AscendC::TPipe *pipe, Location at, Parts &&...parts) {
-    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, VNPU_CORE_MIX_1_2, 1));
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, VNPU_CORE_MIX_1_2, VNPU_TYPE_GUESSED));
     if (!IsMixedLaunch(at)) {
         RegisterMatmul(pipe, at, parts...);
         return false;
