@@ -83,6 +83,8 @@ Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
+Entry FindMatmulFormKernel(const char *name);
+Entry FindAskedMatmulKernel(const char *name);
 
 }  // namespace rig
 
