@@ -131,7 +131,7 @@ class Measurer:
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
         tiling = f"#define PitonTilingData {described.structure}\n" if described.structure else ""  # named after the precompiled header, which has no structure
         sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
-        results = [self._row(kernel, types, tiling + source) for types, source in zip(chosen.rows, sources.values(), strict=True)]
+        results = [self._row(kernel, row.types, tiling + source) for row, source in zip(chosen.rows, sources.values(), strict=True)]
         return _summed(
             empty.model_copy(
                 update={"operator": described.type, "rows_in_all": len(rows), "combinations_in_all": len(combinations), "combinations_tried": len(tried)}
