@@ -41,6 +41,12 @@ private:
 
 struct Core;
 
+// The kind of core that a kernel says it runs on.
+struct TaskType {
+    uint32_t kind = VNPU_CORE_AIV;
+    uint32_t rank = VNPU_TYPE_DEFAULT;  // enum vnpu_type_rank of who said so
+};
+
 struct Launch {
     Launch(const EngineOptions &options, const ChipModel &chip, DeviceMemory &memory);
     ~Launch();
@@ -58,8 +64,8 @@ struct Launch {
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     Groups groups;                       // the kind as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
-    bool is_kind_declared = false;       // it can't be changed any more
-    std::optional<uint32_t> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
+    std::optional<uint32_t> kind_rank;   // of who said so; nobody yet: vector cores, which a guess may change
+    std::optional<TaskType> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
@@ -263,6 +269,7 @@ void pipe_begin(Core &core, const vnpu_record &record);
 void buffer_use(Core &core, const vnpu_record &record);
 void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
+std::optional<TaskType> other_kind(const Launch &launch);  // to begin anew with, at the end of a launch
 void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);
