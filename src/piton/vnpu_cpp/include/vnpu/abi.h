@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 8u
+#define VNPU_ABI_VERSION 9u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
