@@ -45,18 +45,18 @@ struct Desk {
     }
 };
 
-#define GAMMA(name, Function)                                                                                \
-    template <typename T>                                                                                    \
-    void name(const Arguments &x) {                                                                          \
-        const uint8_t *from = x.in;                                                                          \
-        Desk desk;                                                                                           \
-        const auto src = desk.Load<T>(from, x.a * sizeof(T)), dst = desk.Take<T>(x.a * sizeof(T));           \
-        if (x.b == 0) {                                                                                      \
-            Function(dst, src, desk.Take<uint8_t>(8192), x.a);                                               \
-        } else {                                                                                             \
-            Function(dst, src, x.a);                                                                         \
-        }                                                                                                    \
-        desk.Store(x.out, dst, x.a * sizeof(T));                                                             \
+#define GAMMA(name, Function)                                                                      \
+    template <typename T>                                                                          \
+    void name(const Arguments &x) {                                                                \
+        const uint8_t *from = x.in;                                                                \
+        Desk desk;                                                                                 \
+        const auto src = desk.Load<T>(from, x.a * sizeof(T)), dst = desk.Take<T>(x.a * sizeof(T)); \
+        if (x.b == 0) {                                                                            \
+            Function(dst, src, desk.Take<uint8_t>(8192), x.a);                                     \
+        } else {                                                                                   \
+            Function(dst, src, x.a);                                                               \
+        }                                                                                          \
+        desk.Store(x.out, dst, x.a * sizeof(T));                                                   \
     }
 GAMMA(lgamma, Lgamma)
 GAMMA(digamma, Digamma)

@@ -213,8 +213,7 @@ template <bool isTranspose, typename D, typename S>
 PITON_API void AntiQuantByScales(const AntiQuantCall<D, S> &call, const AscendC::LocalTensor<D> &scale, const AscendC::AntiQuantShapeInfo &info) {
     const AntiQuantShape source{call.rows, call.columns};
     const AntiQuantShape scales = call.template ShapeOf<isTranspose>(info.scaleHeight, info.scaleWidth, scale.GetSize());
-    call.EachRow(
-        [&](const AntiQuantWork<D> &work, uint32_t row) { StepByMatrix<AntiQuantStep::kMultiply, isTranspose>(work, scale, scales, row, source); });
+    call.EachRow([&](const AntiQuantWork<D> &work, uint32_t row) { StepByMatrix<AntiQuantStep::kMultiply, isTranspose>(work, scale, scales, row, source); });
 }
 template <typename D, typename S>
 PITON_API void AntiQuantByNumbers(const AntiQuantCall<D, S> &call, const D *offset, D scale) {
@@ -228,8 +227,8 @@ PITON_API void AntiQuantByNumbers(const AntiQuantCall<D, S> &call, const D *offs
 
 }  // namespace piton
 
-#define PITON_ANTIQUANT(...)                                                                                                               \
-    template <typename InputDataType, typename OutputDataType, bool isTranspose>                                                           \
+#define PITON_ANTIQUANT(...)                                                                                                                     \
+    template <typename InputDataType, typename OutputDataType, bool isTranspose>                                                                 \
     PITON_API void AscendAntiQuant(const LocalTensor<OutputDataType> &dst, const LocalTensor<InputDataType> &src, __VA_ARGS__, const uint32_t k, \
                                    const AntiQuantShapeInfo &shapeInfo = {}, piton::Location at = piton::Location())
 #define PITON_ANTIQUANT_MEMORY const LocalTensor<uint8_t> &sharedTmpBuffer

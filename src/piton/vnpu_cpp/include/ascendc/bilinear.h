@@ -105,18 +105,18 @@ PITON_API void Interpolate(const BilinearCall<Mask> &call, const AscendC::LocalT
 namespace AscendC {
 
 template <typename T>
-PITON_API void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset,
-                                     const LocalTensor<T> &src1, uint64_t mask, uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride, uint16_t vROffset,
-                                     uint8_t vRepeat, const LocalTensor<uint8_t> &sharedTmpBuffer, piton::Location at = piton::Location()) {
+PITON_API void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset, const LocalTensor<T> &src1,
+                                     uint64_t mask, uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride, uint16_t vROffset, uint8_t vRepeat,
+                                     const LocalTensor<uint8_t> &sharedTmpBuffer, piton::Location at = piton::Location()) {
     using piton::kDtype;
     PITON_REQUIRE_TYPE("BilinearInterpolation", (std::is_same<T, half>::value), "half");
     const piton::BilinearCall<uint64_t> call{dst, sharedTmpBuffer, mask, hRepeat, vRepeat, repeatMode, dstBlkStride, vROffset, at};
     piton::Interpolate(call, src0, src0Offset, src1);
 }
 template <typename T>
-PITON_API void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset,
-                                     const LocalTensor<T> &src1, uint64_t mask[], uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride, uint16_t vROffset,
-                                     uint8_t vRepeat, const LocalTensor<uint8_t> &sharedTmpBuffer, piton::Location at = piton::Location()) {
+PITON_API void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset, const LocalTensor<T> &src1,
+                                     uint64_t mask[], uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride, uint16_t vROffset, uint8_t vRepeat,
+                                     const LocalTensor<uint8_t> &sharedTmpBuffer, piton::Location at = piton::Location()) {
     using piton::kDtype;
     PITON_REQUIRE_TYPE("BilinearInterpolation", (std::is_same<T, half>::value), "half");
     const piton::BilinearCall<const uint64_t *> call{dst, sharedTmpBuffer, mask, hRepeat, vRepeat, repeatMode, dstBlkStride, vROffset, at};

@@ -87,7 +87,8 @@ private:
     }
 
     /* dst = ln gamma(z) for z from 7 on, written so that an infinity stays one. */
-    PITON_API static void Stirling(const FloatTensor &dst, const FloatTensor &z, const FloatTensor &series, const FloatTensor &square, const FloatSteps &steps) {
+    PITON_API static void Stirling(const FloatTensor &dst, const FloatTensor &z, const FloatTensor &series, const FloatTensor &square,
+                                   const FloatSteps &steps) {
         steps.Set(dst, 1.0f);
         steps.Div(dst, dst, z);
         steps.Mul(square, dst, dst);

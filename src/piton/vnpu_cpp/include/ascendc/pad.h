@@ -2,10 +2,10 @@
  * Pad and UnPad: rows of a matrix in local memory brought to whole blocks, with a value beside them, and back.
  *
  * Problem: rows that are no whole blocks do not begin at one, and vector instructions need that.
- * Approach: Pad gathers each row by offsets that are made once, then fills the columns at its sides under a mask; rows that are whole blocks already are copied.
- * UnPad is one GatherMask that takes the first columns of every row. Their time is that of these instructions.
- * Limits: as documented: at most one block is added, UnPad takes columns away at the right only. Of the tiling the three lengths are used. How the vendor's
- * library does it is not published; gathering is slower than what it can be expected to do.
+ * Approach: Pad gathers each row by offsets that are made once, then fills the columns at its sides under a mask; rows that are whole blocks already are
+ * copied. UnPad is one GatherMask that takes the first columns of every row. Their time is that of these instructions. Limits: as documented: at most one block
+ * is added, UnPad takes columns away at the right only. Of the tiling the three lengths are used. How the vendor's library does it is not published; gathering
+ * is slower than what it can be expected to do.
  */
 #ifndef PITON_ASCENDC_PAD_H
 #define PITON_ASCENDC_PAD_H
