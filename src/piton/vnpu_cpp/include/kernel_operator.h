@@ -9,6 +9,7 @@
 #define PITON_KERNEL_OPERATOR_H
 
 #include "ascendc/activation.h"
+#include "ascendc/addressable.h"
 #include "ascendc/allocator.h"
 #include "ascendc/atomic.h"
 #include "ascendc/broadcast.h"
