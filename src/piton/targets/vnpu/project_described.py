@@ -50,6 +50,8 @@ class Template(_Described):
 
     parameters: tuple[TemplateParameter, ...]
     combinations: tuple[tuple[int, ...], ...]
+    kernel_types: tuple[int, ...] = ()
+    """On which cores each of them runs, as KernelMetaType numbers it; -1: the kernel says so itself."""
 
 
 class Parameter(_Described):
