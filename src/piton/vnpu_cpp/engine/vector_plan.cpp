@@ -207,7 +207,8 @@ Bytes part(const VectorPlan &plan, const Run &run, uint32_t which, uint32_t firs
 }
 
 // Whether, going through the iterations in order, a source byte is overwritten before it is read (or, for equal element sizes, in the iteration itself).
-bool is_clobbered(const VectorPlan &plan, uint32_t which) {
+// A copy onto itself (`rewrites` counts them) leaves its bytes as they are.
+bool is_clobbered(const VectorPlan &plan, uint32_t which, bool is_copy, uint32_t &rewrites) {
     const bool is_resizing = plan.bytes[which] != plan.bytes[0];
     IntervalSet written;
     for (const Run &run : plan.runs) {
@@ -216,7 +217,10 @@ bool is_clobbered(const VectorPlan &plan, uint32_t which) {
             if (written.touches(source.begin, source.end)) return true;
             const bool is_exact = source.begin == target.begin && source.end == target.end;
             if (!is_resizing && overlap(source, target) && !is_exact) return true;
-            written.add(target.begin, target.end);
+            if (is_copy && is_exact)
+                ++rewrites;
+            else
+                written.add(target.begin, target.end);
         }
     }
     return false;
@@ -232,19 +236,31 @@ bool any_overlap(const VectorPlan &plan, uint32_t which) {
     return overlap(source, target);
 }
 
+// Broadcast of a row over rows that begin with it does this; right on the chip in any order, since no byte changes.
+void note_rewrite(Core &core, const vnpu_record &record) {
+    if (core.launch.reporter.has(place_of(record), "equal_value_overlap")) return;
+    core.note(record, "equal_value_overlap",
+              api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) +
+                  " begins with its own source, which is written with the values it has: the result is right, but the documentation does not support "
+                  "overlap; use separate tensors",
+              {{"dst_address", static_cast<int64_t>(record.dst.addr)}});
+}
+
 }  // namespace
 
 bool check_overlap(Core &core, const vnpu_record &record, const VectorPlan &plan) {
     bool needs_snapshot = false;
     for (uint32_t which = 1; which < kOperands; ++which) {
         if (!plan.bytes[which] || is_same_walk(plan, record, which) || is_accumulation(record, which) || !any_overlap(plan, which)) continue;
-        if (is_clobbered(plan, which))
+        uint32_t rewrites = 0;
+        if (is_clobbered(plan, which, record.opcode == VNPU_OP_COPY, rewrites))
             core.fail(record, "bad_overlap",
                       api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) + " overlaps source at " +
                           std::to_string(operand(record, which).addr) +
                           " so that source bytes are overwritten before they are read; use the same tensor exactly, or separate ones",
                       {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(operand(record, which).addr)}});
         needs_snapshot = true;
+        if (rewrites) note_rewrite(core, record);
     }
     return needs_snapshot;
 }
