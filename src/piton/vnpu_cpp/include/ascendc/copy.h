@@ -60,7 +60,7 @@ PITON_API void SubmitCopy(const vnpu_operand &dst, const vnpu_operand &src, cons
 template <typename T>
 PITON_API Blocks ElementsAsBlock(uint32_t count, Location at) {
     RequireRange("DataCopy", 2, count, 0, static_cast<int64_t>(UINT32_MAX / sizeof(T)), at);
-    return {1, count * static_cast<uint32_t>(sizeof(T)), 0, 0};
+    return {1, static_cast<uint32_t>(BytesOf<T>(count)), 0, 0};
 }
 
 PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
@@ -176,7 +176,8 @@ PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, co
 
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Nd2NzParams &intriParams, piton::Location at = piton::Location()) {
-    static_assert(sizeof(T) <= 4, "DataCopy with Nd2NzParams takes types of 1, 2 and 4 bytes");
+    static_assert(sizeof(T) <= 4 && !std::is_same<T, int4b_t>::value,
+                  "DataCopy with Nd2NzParams takes types of 1, 2 and 4 bytes; copy int4b_t as int8_t of half the columns");
     piton::SubmitNd2Nz(dst.Operand(), src.Operand(), intriParams, sizeof(T), src.CopyFlags(), at);
 }
 

@@ -95,8 +95,6 @@ namespace AscendC {
 
 template <typename T>
 class GlobalTensor {
-    static_assert(!std::is_same<T, int4b_t>::value, "GlobalTensor<int4b_t>: copy it as a tensor of int8_t and ReinterpretCast it in local memory");
-
 public:
     using PrimType = T;
 
@@ -105,12 +103,12 @@ public:
         base_ = buffer;
         size_ = bufferSize;
     }
-    PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return base_ + offset; }
+    PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return Behind(offset); }
     PITON_API uint64_t GetSize() const { return size_; }
 
     PITON_API GlobalTensor operator[](const uint64_t offset) const {
         GlobalTensor part = *this;
-        part.base_ = base_ + offset;
+        part.base_ = Behind(offset);
         part.size_ = size_ > offset ? size_ - offset : 0;
         return part;
     }
@@ -128,9 +126,11 @@ public:
     PITON_API uint8_t CopyFlags() const { return cacheMode_ == CacheMode::CACHE_MODE_DISABLE ? VNPU_F_L2_BYPASS : 0; }
 
 private:
+    /* Two 4-bit elements share a byte. */
+    PITON_API __gm__ T *Behind(uint64_t offset) const { return base_ + (std::is_same<T, int4b_t>::value ? offset / 2 : offset); }
     PITON_API vnpu_operand At(uint64_t offset) const {
         vnpu_operand operand{};
-        operand.addr = reinterpret_cast<uint64_t>(base_ + offset);
+        operand.addr = reinterpret_cast<uint64_t>(Behind(offset));
         operand.limit = piton::kUnbounded;
         operand.space = VNPU_SPACE_GM;
         operand.dtype = piton::kDtype<std::remove_cv_t<T>>;

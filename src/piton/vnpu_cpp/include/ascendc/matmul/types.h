@@ -173,6 +173,9 @@ PITON_API constexpr auto Ceil(const A &num1, const B &num2) -> decltype(num1 / n
 }
 
 namespace Impl {
+
+constexpr int32_t QUEUE_DEPTH = 1; /* public kernels take it for queues beside an object */
+
 namespace Detail {
 
 template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
