@@ -264,3 +264,12 @@ def test_four_bit_products_have_scales_per_column(rig: Rig) -> None:
     report, got = call.run(rig)
     assert report.diagnostics == []
     np.testing.assert_array_equal(got, (a @ b) * factors)
+
+
+def test_a_cube_core_fills_global_memory_from_l1(rig: Rig) -> None:
+    out = rig.upload(np.zeros(40008, np.float32), is_mutable=True)
+    report = rig.run_kernel("fill on a cube core", out, out, 40000, 0)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(rig.download(out, 40008, np.float32), [3.5] * 40000 + [0] * 8)
+    refused = rig.run_kernel("fill on a cube core", out, out, 3, 0)
+    assert "Fill of 12 bytes on a cube core: whole blocks of 32 bytes" in refused.first("device_exception")["message"]

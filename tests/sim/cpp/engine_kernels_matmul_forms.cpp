@@ -92,6 +92,13 @@ void nibbles(const Arguments &x) {
     mm.End();
 }
 
+/* A cube core has no unified buffer: the value comes from L1. */
+void fillFromCube(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    TPipe pipe;
+    Fill(At<float>(reinterpret_cast<uint64_t>(x.out)), x.a, 3.5f);
+}
+
 constexpr MatmulConfig Partial() {
     MatmulConfig config = CFG_MDL;
     config.isPartialOutput = true;
@@ -120,6 +127,7 @@ const Row kRows[] = {
     {"form f16 i8", form<half, int8_t, CFG_NORM, Impl::Detail::MatmulPolicy>},
     {"form upper", form<half, float, CFG_NORM, Impl::Detail::TrianUpperMatmulPolicy>},
     {"form lower", form<half, float, CFG_MDL, Impl::Detail::TrianLowerMatmulPolicy>},
+    {"fill on a cube core", fillFromCube},
     {"i4 plain", nibbles<int32_t, false>},
     {"i4 turned", nibbles<int32_t, true>},
     {"i4 f16", nibbles<half, true>},

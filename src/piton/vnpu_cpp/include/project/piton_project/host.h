@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report.h"
+#include "infer.h"
 
 #define EOK 0
 using errno_t = int;
