@@ -135,6 +135,10 @@ PITON_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig 
     return tiling;
 }
 
+/* The configuration that an object's template parameter stands for. */
+PITON_API constexpr MatmulConfig ToMatmulConfig(const MatmulConfig &cfg) { return cfg; }
+PITON_API constexpr MatmulConfig ToMatmulConfig(const MatmulApiStaticTiling &cfg) { return cfg.cfg; }
+
 /* Functions of the kernel that replace the loads of base blocks and the way out of results. */
 template <void (*DataCopyOut)(const __gm__ void *gm, const LocalTensor<int8_t> &co1Local, const void *dataCopyOutParams, const uint64_t tilingPtr,
                               const uint64_t dataPtr) = nullptr,
