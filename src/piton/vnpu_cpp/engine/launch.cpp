@@ -164,7 +164,7 @@ private:
                        ? "; the others ended without this SyncAll: every core has to call it, and equally often"
                        : "; not every core of this kind came to this SyncAll<true>; SyncAll<false> joins cube and vector cores";
         if (core.waiting.kind == Waiting::Kind::SoftFlag)
-            return " for a flag in global memory that nobody sets any more; needed: the matching set on another core";
+            return " for a flag in global memory that nobody sets any more; needed: the matching set (IBSet, NotifyNextBlock) on another core";
         if (core.waiting.kind == Waiting::Kind::Word)
             return " for another value at " + hex(core.waiting.address) + ", which nobody stores any more; needed: a WriteGmByPassDCache on another core";
         return " for a flag that no other core sets any more: " + progress_of_flag(launch_, core);
