@@ -82,6 +82,7 @@ Entry FindFunctionKernel(const char *name);
 Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
 Entry FindFormKernel(const char *name);
+Entry FindCallKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 
