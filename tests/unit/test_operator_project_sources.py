@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from piton.catalog.layout import find_operators
-from piton.core.dtype import DType
-from piton.core.operator import AttrSpec, Operator, TensorSpec
 from piton.core.submission import OperatorSources
-from piton.targets.vnpu.project import Project, Sources, depends_on_row, find_kernel, signature
+from piton.targets.vnpu.project import Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project_described import Project
 from piton.targets.vnpu.steps import architecture_macros
 
 
@@ -25,6 +27,25 @@ from piton.targets.vnpu.steps import architecture_macros
 def test_a_project_is_found_in_every_layout(names: list[str], operator: str) -> None:
     (found,) = find_operators(names)
     assert (found.operator, bool(found.hosts), bool(found.kernels), found.plugins) == (operator, True, True, ())
+
+
+def test_sources_for_other_chips_and_tools_are_left_out() -> None:
+    own = [
+        "math/add/op_host/add_def.cpp",
+        "math/add/op_host/arch22/add_tiling.cpp",
+        "math/add/op_host/op_tiling/common/add_context.cpp",
+        "math/add/op_kernel/add.cpp",
+    ]
+    others = [
+        "math/add/op_host/arch35/add_tiling.cpp",
+        "math/add/op_host/config/add.cpp",
+        "math/add/op_kernel/add_apt.cpp",
+        "math/add/op_kernel/arch35/add.cpp",
+    ]
+    (found,) = find_operators([*own, *others])
+    assert (found.hosts, found.kernels) == (tuple(own[:3]), (own[3],))
+    (flat,) = find_operators([name.removeprefix("math/add/") for name in [*own, *others]])
+    assert (flat.operator, len(flat.hosts), flat.kernels) == ("add", 3, ("op_kernel/add.cpp",))
 
 
 def test_two_operators_below_op_host_and_op_kernel_are_two() -> None:
@@ -46,11 +67,11 @@ def test_only_the_projects_own_interface_and_binding_are_left_out() -> None:
     assert [sources.leaves_out(path) for path in paths] == [True, True, False, False]
 
 
-DESCRIBED = {
+DESCRIBED: dict[str, Any] = {
     "operators": [
         {
-            "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": ["x"], "outputs": ["z"], "attributes": ["alpha"],
-            "rows": [["DT_FLOAT", "DT_FLOAT"], ["DT_BF16", "DT_FLOAT"]], "structure": "Data",
+            "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": [{"name": "x"}], "outputs": [{"name": "z"}], "attributes": ["alpha"],
+            "rows": [{"types": ["DT_FLOAT", "DT_FLOAT"], "formats": [2, 2]}, {"types": ["DT_BF16", "DT_FLOAT"], "formats": [0, 2]}], "structure": "Data",
             "template": {"parameters": [{"name": "T", "is_type": True}, {"name": "N", "is_type": False}], "combinations": [[0, 8], [27, 1]]},
         }
     ],
@@ -58,11 +79,11 @@ DESCRIBED = {
 }  # fmt: skip
 
 
-def generated(*, per_row: bool) -> dict[str, str]:
-    project = Project.model_validate(DESCRIBED)
-    described = project.find("scaled_add")
-    assert described is not None
-    return Sources(described, project, "scaled_add", per_row=per_row).entries(["op_kernel/a.cpp"])
+def generated(*, per_row: bool, described: dict[str, Any] = DESCRIBED) -> dict[str, str]:
+    project = Project.model_validate(described)
+    found = project.find("scaled_add")
+    assert found is not None
+    return Sources(found, project, "scaled_add", per_row=per_row).entries(["op_kernel/a.cpp"])
 
 
 def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> None:
@@ -72,12 +93,22 @@ def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> No
     for line in (
         "#define DTYPE_X bfloat16_t",
         "#define ORIG_DTYPE_Z DT_FLOAT",
+        "#define FORMAT_X 0",
         "struct alignas(8) Data { uint32_t n; float f[3]; };",
         "#define PITON_PROJECT_TILING Data",
         "        case 1: piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;",
     ):
         assert line in text.split("\n")
     assert "#define DTYPE_X float\n" in entries["piton_entry_0.cpp"]
+
+
+def test_a_combination_that_selects_a_kernel_type_says_so_before_its_kernel() -> None:
+    described = json.loads(json.dumps(DESCRIBED))
+    described["operators"][0]["template"]["kernel_types"] = [-1, 5]
+    text = generated(per_row=False, described=described)["piton_entry_0.cpp"]
+    assert "        case 0: piton_project::CallKernel(&::scaled_add<float, 8>, addresses); break;" in text.split("\n")
+    said = "piton::SubmitTaskType(KernelMetaType(5), VNPU_TYPE_SELECTED);"
+    assert f"        case 1: {said} piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;" in text.split("\n")
 
 
 def test_a_kernel_that_does_not_mention_types_is_compiled_once() -> None:
@@ -91,16 +122,6 @@ def test_the_kernel_is_the_one_of_the_operators_name() -> None:
     texts = ['extern "C" __global__ __aicore__ void other(GM_ADDR x) { }\nextern "C" __global__ __aicore__ void scaled_add(GM_ADDR x) { }\n']
     assert find_kernel(texts, described) == "scaled_add"
     assert find_kernel([texts[0].replace("scaled_add", "third")], described) is None
-
-
-def test_the_signature_keeps_the_order_of_the_suite() -> None:
-    outputs = (TensorSpec(name="y", dtypes=(DType.FLOAT32,)), TensorSpec(name="z", dtypes=(DType.FLOAT32,)))
-    tensors = (TensorSpec(name="x", dtypes=(DType.FLOAT32,)), TensorSpec(name="w", dtypes=(DType.FLOAT32,), is_optional=True))
-    operator = Operator(
-        name="op", title="Op", level=1, category="", schema_text="op(Tensor x, float eps=1.0, Tensor? w=None) -> (Tensor y, Tensor z)", inputs=tensors,
-        outputs=outputs, attributes=(AttrSpec(name="eps", type="float"),),
-    )  # fmt: skip
-    assert signature(operator) == ("op(Tensor x, float? eps, Tensor? w) -> (Tensor, Tensor)", ["x", "eps", "w"])
 
 
 def test_kernels_see_the_chip_by_its_newer_and_by_its_older_number() -> None:
