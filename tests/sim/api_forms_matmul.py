@@ -45,6 +45,6 @@ MATMUL: tuple[Form, ...] = (
     ),
     *of_object("IterateAll", (*RESULT, "<false>(g)", "g, 0, false, true", "g, 0, false, false, true"), TYPES),
     *of_object("IterateAll", ("d", "d, 1"), ONE),
-    *of_object("GetTensorC", (*RESULT, "<false>(g)", "d", "d, 0, true", "", "<false>()"), TYPES),
+    *of_object("GetTensorC", (*RESULT, "<false>(g)", "d", "d, 0, true", "g, d", "", "<false>()"), TYPES),
     *forms(".End", (SIDE + "Matmul<A, A, C> mm; mm.End()",), ONE, ""),
 )

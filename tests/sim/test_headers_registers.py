@@ -14,8 +14,8 @@ INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
 FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-I{CPP}", "-DPITON_DEVICE_PASS"]
 
 LOAD_IMAGE, FILL, SET_IMAGE, SET_FIXPIPE, CTRL, GET_CTRL = 208, 209, 304, 305, 293, 361
-MASK, CROSS_WAIT, SYS_WORKSPACE, BEST, SUM = 288, 261, 327, 359, 358
-MTE1, MTE2 = 3, 4
+MASK, CROSS_SET, CROSS_WAIT, SYS_WORKSPACE, BEST, SUM = 288, 260, 261, 327, 359, 358
+MTE1, MTE2, MTE3 = 3, 4, 5
 SUB_RELU_CAST = 15
 L1, L0A, L0B = 3, 4, 5
 F16, F32 = 1, 3
@@ -84,8 +84,9 @@ def test_questions_are_answered_by_the_engine_and_small_functions_by_their_arith
 
 
 def test_older_names_give_the_records_of_the_newer_ones(scenarios: Scenarios) -> None:
-    some, every, wait, workspace, *answers = scenarios["others"]
+    some, every, set_flag, wait, workspace, *answers = scenarios["others"]
     assert [(record["op"], record["mask"]) for record in (some, every)] == [(MASK, [31, 0]), (MASK, [2**64 - 1, 2**64 - 1])]
+    assert (set_flag["op"], set_flag["p"][:3]) == (CROSS_SET, [2, MTE3, 6])
     assert (wait["op"], wait["p"][2]) == (CROSS_WAIT, 6)
     assert (workspace["op"], workspace["scalar"]) == (SYS_WORKSPACE, 0x200000001000)
     assert [record["op"] for record in answers if record["op"] in (BEST, SUM)] == [BEST, BEST, SUM]

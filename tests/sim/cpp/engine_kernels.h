@@ -83,6 +83,7 @@ Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
 Entry FindFormKernel(const char *name);
 Entry FindCallKernel(const char *name);
+Entry FindNamedMatmulKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 Entry FindProbe(const char *name);

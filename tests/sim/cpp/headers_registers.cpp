@@ -3,6 +3,7 @@
 
 #include "headers_recorder.h"
 #include "kernel_operator.h"
+#include "lib/matmul_intf.h"
 
 using namespace AscendC;
 
@@ -87,7 +88,12 @@ void questions() {
 void others() {
     AscendCUtils::SetMask<half>(5);
     AscendCUtils::ResetMask();
+    NotifyEvent<PIPE_MTE3>(6);
     WaitEvent(6);
+    SetNextTaskStart();
+    WaitPreTaskEnd();
+    Barrier();
+    static_assert(matmul::CeilDiv(7, 2) == 4, "rounded up");
     SetSysWorkspaceForce(kMemory);
     float value, index;
     GetReduceMaxMinCount(value, index);
