@@ -62,7 +62,9 @@ VECTOR: tuple[Form, ...] = (
     *forms("Compare", ("u8 = a < b",), "half float int32_t"),
     *forms("Compare", tuple(f"u8 = a {sign} b" for sign in (">", "<=", ">=", "==", "!=")), "half float int32_t", ""),  # one function with that of <
     *forms("Compares CompareScalar", COMPARED_NUMBER, "half float int32_t"),
-    *forms("Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "float,half int32_t,uint8_t bfloat16_t,uint8_t"),
+    *forms(
+        "Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "half,int16_t float,half int32_t,uint8_t bfloat16_t,uint8_t"
+    ),
     *forms("Select", ("{n}<T, SELMODE::VSEL_CMPMASK_SPR>(d, a, b, 1, binary)", "{n}<T, SELMODE::VSEL_TENSOR_TENSOR_MODE>(d, a, b, 1, binary)"), FLOATS),
     *forms("GatherMask", ("{n}(d, a, x, true, 70, gathered, kept)", "{n}<T, U>(d, a, x, false, 0, gathered, kept)"), PATTERNS, "half,uint32_t int8_t,uint16_t"),
     *forms("GatherMask", ("{n}(d, a, uint8_t(2), false, 0, gathered, kept)",), SPREAD),

@@ -1,5 +1,5 @@
 /*
- * Gather, Gatherb: elements or blocks at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, ArithProgression: counting up.
+ * Gather, Gatherb: elements or blocks at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, Arange (ArithProgression): counting up.
  *
  * Problem: which bytes Gather reads is known to the data only; ArithProgression is a loop of other calls on the chip.
  * Approach: Gather, GatherMask and CreateVecIndex are one record each; ArithProgression is written with SetValue and Adds, as its documentation says it is.
@@ -171,6 +171,12 @@ PITON_API void ArithProgression(const LocalTensor<T> &dstLocal, const T firstVal
         piton::SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
         done += next;
     }
+}
+
+/* Its present name. */
+template <typename T>
+PITON_API void Arange(const LocalTensor<T> &dst, const T firstValue, const T diffValue, const int32_t count, piton::Location at = piton::Location()) {
+    ArithProgression(dst, firstValue, diffValue, count, at);
 }
 
 }  // namespace AscendC
