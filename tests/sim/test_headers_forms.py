@@ -68,5 +68,10 @@ def test_the_table_has_all_of_the_names_and_the_page_tells_its_figures() -> None
         assert int(figure.replace(",", "")) == (told[what] - 1) // 100 * 100
 
 
+def test_every_one_of_the_names_has_a_row_of_its_own_on_the_page() -> None:
+    rows = set(re.findall(r"^\| `([^`]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE))
+    assert sorted({form.name for form in FORMS} - rows) == []
+
+
 def test_no_type_is_both_accepted_and_refused() -> None:
     assert [form.statement for form in FORMS if set(form.accepted) & set(form.refused)] == []
