@@ -16,7 +16,7 @@ FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-
 LOAD_IMAGE, FILL, SET_IMAGE, SET_FIXPIPE, CTRL, GET_CTRL = 208, 209, 304, 305, 293, 361
 MASK, CROSS_SET, CROSS_WAIT, SYS_WORKSPACE, BEST, SUM = 288, 260, 261, 327, 359, 358
 MTE1, MTE2, MTE3 = 3, 4, 5
-SUB_RELU_CAST = 15
+SUB_RELU_CAST, COPY, SET, WAIT = 15, 192, 256, 257
 L1, L0A, L0B = 3, 4, 5
 F16, F32 = 1, 3
 ONE_HALF = 0x3C00
@@ -91,3 +91,11 @@ def test_older_names_give_the_records_of_the_newer_ones(scenarios: Scenarios) ->
     assert (workspace["op"], workspace["scalar"]) == (SYS_WORKSPACE, 0x200000001000)
     assert [record["op"] for record in answers if record["op"] in (BEST, SUM)] == [BEST, BEST, SUM]
     assert (answers[-1]["op"], answers[-1]["p"][0], answers[-1]["dst"][3], answers[-1]["src0"][3]) == (SUB_RELU_CAST, 60, F16, F32)
+
+
+def test_a_queue_into_l1_orders_its_loads_before_their_use(scenarios: Scenarios) -> None:
+    (load,) = (record for record in scenarios["held_in_l1"] if record["op"] == COPY)
+    assert (load["pipe"], load["dst"][0], load["p"][1]) == (MTE2, L1, 512)
+    after = scenarios["held_in_l1"][scenarios["held_in_l1"].index(load) + 1 :]
+    flags = [(record["op"], *record["p"][:2]) for record in after if record["op"] in (SET, WAIT)]
+    assert flags[:3] == [(SET, MTE2, MTE1), (WAIT, MTE2, MTE1), (SET, MTE1, MTE2)]

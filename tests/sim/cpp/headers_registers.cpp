@@ -101,13 +101,31 @@ void others() {
     SubReluCast(At<half>(TPosition::VECCALC, 0, 64), At<float>(TPosition::VECCALC, 256, 64), At<float>(TPosition::VECCALC, 512, 64), 60);
 }
 
+/* A matrix of a Matmul object that the kernel loads itself. */
+void held_in_l1() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    TPipe pipe;
+    TSCM<TPosition::GM, 1> queue;
+    pipe.InitBuffer(queue, 1, 512);
+    GlobalTensor<half> matrix;
+    matrix.SetGlobalBuffer(reinterpret_cast<__gm__ half *>(kMemory));
+    LocalTensor<half> held = queue.AllocTensor<half>();
+    DataCopy(held, matrix, 256);
+    queue.EnQue(held);
+    held = queue.DeQue<half>();
+    queue.FreeTensor(held);
+    constexpr MatmulApiStaticTiling tiling{};
+    static_assert(ToMatmulConfig(CFG_MDL).doMultiDataLoad && !ToMatmulConfig(tiling).doMultiDataLoad, "of a configuration and of a constant tiling");
+}
+
 struct Scenario {
     const char *name;
     void (*kernel)();
 };
 
 #define SCENARIO(name) {#name, name}
-const Scenario kScenarios[] = {SCENARIO(images), SCENARIO(fills), SCENARIO(fixpipe), SCENARIO(controls), SCENARIO(questions), SCENARIO(others)};
+const Scenario kScenarios[] = {SCENARIO(images),    SCENARIO(fills),  SCENARIO(fixpipe),   SCENARIO(controls),
+                               SCENARIO(questions), SCENARIO(others), SCENARIO(held_in_l1)};
 
 }  // namespace
 
