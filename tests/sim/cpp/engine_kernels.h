@@ -81,6 +81,7 @@ Entry FindRowKernel(const char *name);
 Entry FindFunctionKernel(const char *name);
 Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
+Entry FindLayerNormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 

@@ -35,6 +35,7 @@
 #include "ascendc/list_tensor.h"
 #include "ascendc/math.h"
 #include "ascendc/older_names.h"
+#include "ascendc/norms/layer_norm.h"
 #include "ascendc/operators.h"
 #include "ascendc/power.h"
 #include "ascendc/print.h"

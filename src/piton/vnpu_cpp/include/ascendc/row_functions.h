@@ -60,7 +60,6 @@ struct RowWork {
     /* dst = row op the number in `block`, by `call(dst, row, block, mask, repeats, strides)`. */
     template <typename Call>
     PITON_API void ByBlock(const FloatTensor &dst, const FloatTensor &row, const FloatTensor &block, const Call &call) const {
-        constexpr uint32_t kMostRepeats = 255;
         for (uint32_t done = 0; done < columns;) {
             const uint32_t left = columns - done, whole = left / kFloatLanes < kMostRepeats ? left / kFloatLanes : kMostRepeats;
             const uint32_t repeats = whole == 0 ? 1 : whole, lanesOfEach = whole == 0 ? left : kFloatLanes;
@@ -86,12 +85,7 @@ struct RowWork {
     /* A row of results. */
     template <typename T>
     PITON_API void Give(const AscendC::LocalTensor<T> &dst, const FloatTensor &row, int32_t count) const {
-        if constexpr (std::is_same<T, float>::value) {
-            AscendC::Adds(dst, row, 0.0f, count, steps.at);
-        } else {
-            AscendC::Cast(dst, row, AscendC::RoundMode::CAST_NONE, static_cast<uint32_t>(count), steps.at);
-        }
-        steps.Barrier();
+        GiveFloats(dst, row, static_cast<uint32_t>(count), steps.at);
     }
 };
 
