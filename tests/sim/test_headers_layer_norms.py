@@ -46,8 +46,8 @@ class Case:
         return y.astype(np.float64), ends[0].astype(np.float64), ends[1].astype(np.float64)
 
     def close(self, got: Array, expected: Array) -> None:
-        tolerance = {"rtol": 4e-3, "atol": 1e-2} if self.kind == "f16" else {"rtol": 2e-5, "atol": 2e-5}
-        np.testing.assert_allclose(got, expected, **tolerance)
+        rtol, atol = (4e-3, 1e-2) if self.kind == "f16" else (2e-5, 2e-5)
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol)
 
     def layer_norm(self, epsilon: float) -> tuple[Array, Array, Array]:
         """Normalised rows, means and variances."""
@@ -87,6 +87,33 @@ def test_rows_are_normalised_by_given_means_and_variances(case: Case) -> None:
     y, _, rstd = case.run("normalize", np.float32)
     case.close(y, (case.x - 0.5) / 1.5 * case.gamma + case.beta)
     np.testing.assert_allclose(rstd, 1 / 1.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("memory", ["", "_small"])
+def test_gradients_of_a_layer_norm_flow_to_its_input_and_to_gamma_and_beta(case: Case, memory: str) -> None:
+    rows, columns = case.x.shape
+    unit = 32 // case.data.itemsize
+    pitch = -(-columns // unit) * unit
+    dy = np.random.default_rng(1).uniform(-2, 2, (rows, columns)).astype(case.dtype)
+    data = np.concatenate([case.data[: rows + 1], dy])
+    case.rig.reset()
+    out = case.rig.allocate(4 * 65536)
+    assert case.rig.run_kernel(f"layer_norm_grad{memory} {case.kind}", case.rig.upload(data), out, rows, columns).causes() == []
+
+    def got(which: int, count: int) -> Array:
+        return case.rig.download(out + which * 65536, count * pitch, case.dtype).reshape(count, pitch)[:, :columns].astype(np.float64)
+
+    # Mean 0.25, variance 1.75, epsilon 0.25: the documented formulas with the roots worked out.
+    wide, r = dy.astype(np.float64), 1 / np.sqrt(2.0)
+    scaled, centred = wide * case.gamma, case.x - 0.25
+    variance = (-0.5 * scaled * centred * r**3).sum(axis=1, keepdims=True)
+    mean = (-scaled * r).sum(axis=1, keepdims=True) + variance / columns * (-2 * centred).sum(axis=1, keepdims=True)
+    for_gamma = (centred * r).astype(case.dtype).astype(np.float64)
+    rtol, atol = (1e-2, 0.05) if case.kind == "f16" else (1e-4, 1e-4)
+    np.testing.assert_allclose(got(0, rows), scaled * r + variance * 2 / columns * centred + mean / columns, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(got(1, rows), for_gamma, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(got(2, 1)[0], (wide * for_gamma).sum(axis=0), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(got(3, 1)[0], wide.sum(axis=0), rtol=rtol, atol=atol)
 
 
 def test_temporary_memory_that_is_too_small_for_a_layer_norm_is_reported(rig: Rig) -> None:

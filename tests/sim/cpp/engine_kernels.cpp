@@ -90,7 +90,8 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 }  // namespace
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
-    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindLayerNormKernel, FindMatmulKernel, FindMixedMatmulKernel}) {
+    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindLayerNormKernel, FindFlashKernel,
+                            FindMoreNormKernel, FindMatmulKernel, FindMixedMatmulKernel}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

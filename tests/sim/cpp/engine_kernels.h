@@ -82,6 +82,8 @@ Entry FindFunctionKernel(const char *name);
 Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
 Entry FindLayerNormKernel(const char *name);
+Entry FindFlashKernel(const char *name);
+Entry FindMoreNormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 

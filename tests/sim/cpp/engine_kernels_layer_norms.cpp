@@ -1,54 +1,9 @@
 /* LayerNorm and its kin, run by tests/sim/test_headers_layer_norms.py. */
-#include "engine_kernels.h"
+#include "engine_rows.h"
 
 using namespace rig;
 
 namespace {
-
-template <typename T>
-uint32_t PitchOf(uint32_t columns) {
-    constexpr uint32_t unit = 32 / sizeof(T);
-    return (columns + unit - 1) / unit * unit;
-}
-
-/* x.a rows of x.b elements, and what kernels add to them. */
-template <typename T>
-struct Bench {
-    TPipe pipe;
-    TBuf<> data, result, numbers, rest;
-    Tensors<T> memory;
-    uint32_t rows, columns, pitch;
-    LocalTensor<T> local, dst;
-    LocalTensor<uint8_t> scratch;
-
-    /* `more` rows behind x.a of them; `ends` bytes of numbers; `room` bytes of temporary memory, 0 for none. */
-    Bench(const Arguments &x, uint32_t more, uint32_t ends, uint32_t room) : memory(x), rows(x.a), columns(x.b), pitch(PitchOf<T>(x.b)) {
-        pipe.InitBuffer(data, (rows + more) * pitch * sizeof(T));
-        pipe.InitBuffer(result, rows * pitch * sizeof(T));
-        pipe.InitBuffer(numbers, ends);
-        if (room != 0) {
-            pipe.InitBuffer(rest, room);
-            scratch = rest.Get<uint8_t>();
-        }
-        local = data.Get<T>();
-        dst = result.Get<T>();
-        DataCopyPad(local, memory.in, DataCopyExtParams(rows + more, columns * sizeof(T), 0, 0, 0),
-                    DataCopyPadExtParams<T>(true, 0, pitch - columns, static_cast<T>(0.0f)));
-        PipeBarrier<PIPE_ALL>();
-    }
-    LocalTensor<T> Row(uint32_t number) { return local[number * pitch]; }
-    /* The matrix without padding, then `count` numbers from each of two tensors of S. */
-    template <typename S>
-    void Store(const LocalTensor<S> &one, const LocalTensor<S> &two) {
-        PipeBarrier<PIPE_ALL>();
-        DataCopyPad(memory.out, dst, DataCopyExtParams(rows, columns * sizeof(T), 0, 0, 0));
-        GlobalTensor<S> behind;
-        behind.SetGlobalBuffer(reinterpret_cast<__gm__ S *>(memory.out.GetPhyAddr()) + (rows * columns * sizeof(T) + 63) / 64 * 64 / sizeof(S));
-        DataCopyPad(behind, one, DataCopyExtParams(1, rows * sizeof(S), 0, 0, 0));
-        PipeBarrier<PIPE_ALL>();
-        DataCopyPad(behind[rows], two, DataCopyExtParams(1, rows * sizeof(S), 0, 0, 0));
-    }
-};
 
 constexpr uint32_t kNumbers = 2048; /* bytes of one number of each row */
 
@@ -96,6 +51,28 @@ void normalize(const Arguments &x) {
     bench.Store(mean, rstd);
 }
 
+/* Rows of x, gamma, rows of dy. Results: dx, what goes on to gamma, and what flows to gamma and beta. */
+template <typename T, uint32_t room>
+void layer_norm_grad(const Arguments &x) {
+    Bench<T> bench(x, x.a + 1, 2 * kNumbers + 2 * (x.a + 2) * PitchOf<T>(x.b) * sizeof(T), room);
+    tiling::LayerNormGradTiling tiling;
+    tiling.bLength = x.a, tiling.sLength = 1, tiling.hLength = bench.pitch, tiling.originalHLength = x.b;
+    tiling::LayerNormGradBetaTiling betaTiling;
+    betaTiling.bLength = x.a, betaTiling.sLength = 1, betaTiling.hLength = bench.pitch, betaTiling.originalHLength = x.b;
+    const auto mean = bench.numbers.template Get<T>(), variance = mean[kNumbers / sizeof(T)], forGamma = variance[kNumbers / sizeof(T)];
+    const auto dGamma = forGamma[x.a * bench.pitch], dBeta = dGamma[bench.pitch];
+    Duplicate(mean, static_cast<T>(0.25f), kNumbers / sizeof(T));
+    Duplicate(variance, static_cast<T>(1.75f), kNumbers / sizeof(T));
+    PipeBarrier<PIPE_ALL>();
+    LayerNormGrad<T, false>(bench.dst, forGamma, bench.Row(x.a + 1), bench.local, variance, mean, bench.Row(x.a), bench.scratch, static_cast<T>(0.25f), tiling);
+    LayerNormGradBeta<T, false>(dGamma, dBeta, forGamma, bench.Row(x.a + 1), bench.scratch, betaTiling);
+    PipeBarrier<PIPE_ALL>();
+    Put(x, 0, bench.dst, x.a * bench.pitch);
+    Put(x, 1, forGamma, x.a * bench.pitch);
+    Put(x, 2, dGamma, bench.pitch);
+    Put(x, 3, dBeta, bench.pitch);
+}
+
 /* What it may not do: temporary memory that it reads. */
 void layer_norm_overlap(const Arguments &x) {
     Bench<float> bench(x, 2, 2 * kNumbers, 32);
@@ -118,6 +95,10 @@ const Row kRows[] = {
     {"layer_norm_rstd f32", layer_norm_rstd<float, false>},
     {"layer_norm_plain f16", layer_norm_rstd<half, true>},
     {"layer_norm_plain f32", layer_norm_rstd<float, true>},
+    {"layer_norm_grad f16", layer_norm_grad<half, 16384>},
+    {"layer_norm_grad f32", layer_norm_grad<float, 16384>},
+    {"layer_norm_grad_small f16", layer_norm_grad<half, 8192>},
+    {"layer_norm_grad_small f32", layer_norm_grad<float, 8192>},
     {"layer_norm_overlap f32", layer_norm_overlap},
 };
 

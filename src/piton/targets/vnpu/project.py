@@ -19,8 +19,13 @@ from piton.targets.vnpu.declarations import parse
 from piton.targets.vnpu.heads import Kind
 
 DESCRIBER = "piton_describe.cpp"
-_OF_THE_API = "TCubeTiling"
-"""The one tiling structure that kernels know without the project: its host form is made by the same macros."""
+_NORMS = "ascendc/norms/tilings.h"
+_OF_THE_API = {
+    "TCubeTiling": "ascendc/matmul/cube_tiling.h", "SoftMaxTiling": _NORMS, "LogSoftMaxTiling": _NORMS, "LayerNormTiling": _NORMS,
+    "LayerNormSeparateTiling": _NORMS, "LayerNormGradTiling": _NORMS, "LayerNormGradBetaTiling": _NORMS, "DeepNormTiling": _NORMS,
+    "GroupNormTiling": _NORMS, "BatchNormTiling": _NORMS, "RmsNormTiling": _NORMS,
+}  # fmt: skip
+"""Tiling structures that kernels know without the project, and where from: their host form is made by the same macros."""
 DESCRIBER_TEXT = '#include "piton_project/describe.h"\nint main() { return piton_project::Describe(); }\n'
 BINDING = "piton_binding.cpp"
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$", max_length=200)]
@@ -211,8 +216,8 @@ class Sources:
         """What the tiling macros of the host define, as the kernel sees it."""
         lines: list[str] = []
         for structure in self._project.structures:
-            if structure.title == _OF_THE_API:
-                lines.append('#include "ascendc/matmul/cube_tiling.h"')
+            if structure.title in _OF_THE_API:
+                lines.append(f'#include "{_OF_THE_API[structure.title]}"')
                 continue
             members = " ".join(f"{_aligned(item.type)} {item.name}{f'[{item.count}]' if item.count else ''};" for item in structure.fields)
             lines.append(f"struct alignas(8) {structure.title} {{ {members} }};")
@@ -252,4 +257,4 @@ def signature(operator: Operator) -> tuple[str, list[str]]:
 
 def _aligned(member_type: str) -> str:
     """Inner structures start at multiples of eight bytes on the host."""
-    return f"alignas(8) {member_type}" if member_type == _OF_THE_API else member_type
+    return f"alignas(8) {member_type}" if member_type in _OF_THE_API else member_type

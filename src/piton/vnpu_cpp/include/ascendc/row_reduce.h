@@ -76,10 +76,10 @@ struct SumOfRows {
 #define PITON_EXTREME_OF_ROWS(Name, Function, Whole, nothing)                                                                                               \
     struct Name {                                                                                                                                           \
         static constexpr float kNothing = nothing;                                                                                                          \
-        PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, uint32_t repeats, \
-                                      const AscendC::BinaryRepeatParams &strides, Location at) { \
-            AscendC::Function(lanes, from, lanes, mask, repeats, strides, at); \
-        } \
+        PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, uint32_t repeats,   \
+                                      const AscendC::BinaryRepeatParams &strides, Location at) {                                                            \
+            AscendC::Function(lanes, from, lanes, mask, repeats, strides, at);                                                                              \
+        }                                                                                                                                                   \
         template <typename T>                                                                                                                               \
         PITON_API static void Row(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &row, uint32_t count, Location at) {                    \
             AscendC::Function(dst, dst, row, static_cast<int32_t>(count), at);                                                                              \
@@ -97,7 +97,7 @@ PITON_EXTREME_OF_ROWS(MinOfRows, Min, WholeReduceMin, std::numeric_limits<float>
 
 /* Is an instruction per 64 columns of all rows less work than one per row? */
 PITON_API bool RowsGoAcross(const Rows &rows) {
-    return rows.rows > 1 && rows.pitch / kFloatsOfBlock <= kMostPitch && rows.rows >= rows.columns / kFloatLanes;
+    return rows.rows > 1 && rows.rows <= kMostRepeats && rows.pitch / kFloatsOfBlock <= kMostPitch && rows.rows >= rows.columns / kFloatLanes;
 }
 
 /* All repeats of one row into its 64 lanes: the second source and the result stay where they are. */

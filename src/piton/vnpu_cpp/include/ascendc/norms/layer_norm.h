@@ -156,8 +156,8 @@ struct NormOutputs {
 
 /* All rows: `load(first, block)` gives a chunk of them as floats, in slot 0 or elsewhere. */
 template <typename T, typename S, typename Load>
-PITON_API void LayerNormRows(const RowsWork &work, const AscendC::LocalTensor<T> &dst, const NormOutputs<S> &outputs, const ScaleAndShift &change, float epsilon,
-                             const Load &load) {
+PITON_API void LayerNormRows(const RowsWork &work, const AscendC::LocalTensor<T> &dst, const NormOutputs<S> &outputs, const ScaleAndShift &change,
+                             float epsilon, const Load &load) {
     const float factor = 1.0f / static_cast<float>(work.shape.last);
     work.EachGroup([&](uint32_t start, uint32_t count) {
         const auto loadGroup = [&](uint32_t first, const RowBlock &block) { return load(start + first, block); };
@@ -194,7 +194,8 @@ PITON_API void NormalizeRows(const RowsWork &work, const AscendC::LocalTensor<T>
         work.Give(work.Number(1), given.other[start], count);
         work.SpreadNumbers(work.Spread(0), work.Number(0), count);
         DeviationOfRows(work, count, epsilon);
-        NormalisedRows(work, dst[start * work.shape.pitch], count, change, false, [&](uint32_t first, const RowBlock &block) { return load(start + first, block); });
+        NormalisedRows(work, dst[start * work.shape.pitch], count, change, false,
+                       [&](uint32_t first, const RowBlock &block) { return load(start + first, block); });
         InvertDeviations(work, count);
         work.Give(rstd[start], work.Number(2), count);
     });
@@ -226,10 +227,9 @@ PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<T> &out
 
 /* [A, R]: with mean and 1 / deviation of each row. */
 template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig &config = LNCFG_NORM>
-PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMean, const LocalTensor<float> &outputRstd,
-                         const LocalTensor<T> &inputX, const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon,
-                         const LocalTensor<uint8_t> &sharedTmpBuffer, const LayerNormPara &para, const tiling::LayerNormSeparateTiling &,
-                         piton::Location at = piton::Location()) {
+PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMean, const LocalTensor<float> &outputRstd, const LocalTensor<T> &inputX,
+                         const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon, const LocalTensor<uint8_t> &sharedTmpBuffer,
+                         const LayerNormPara &para, const tiling::LayerNormSeparateTiling &, piton::Location at = piton::Location()) {
     static_assert(piton::kIsNormPair<T, U>, "LayerNorm supports half, float, and gamma and beta that are not less precise, on the Ascend 910B");
     static_assert(config.isOutputRstd, "LayerNorm that gives the variance (isOutputRstd = false) is of later chips than the Ascend 910B");
     static_assert(!config.isOnlyOutput, "LayerNorm with isOnlyOutput = true does not exist: the documentation has false only");
@@ -240,8 +240,8 @@ PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> 
     piton::LayerNormRows(work, output, piton::NormOutputs<float>{outputMean, outputRstd, true}, change, epsilon, piton::LoadRows(work, inputX));
 }
 template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig &config = LNCFG_NORM>
-PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMean, const LocalTensor<float> &outputRstd,
-                         const LocalTensor<T> &inputX, const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon, const LayerNormPara &para,
+PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMean, const LocalTensor<float> &outputRstd, const LocalTensor<T> &inputX,
+                         const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon, const LayerNormPara &para,
                          const tiling::LayerNormSeparateTiling &tiling, piton::Location at = piton::Location()) {
     LayerNorm<U, T, isReuseSource, config>(output, outputMean, outputRstd, inputX, gamma, beta, epsilon, GetTPipePtr(at)->UnusedMemory(at), para, tiling, at);
 }

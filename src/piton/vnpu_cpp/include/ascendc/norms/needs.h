@@ -60,6 +60,49 @@ constexpr RowPlan PlanRows(uint64_t bytes, uint32_t rows, const RowNeeds &needs)
 /* Gamma and beta as floats; mean, variance and deviation; a row and a product. */
 constexpr RowNeeds LayerNormNeeds(uint32_t pitch, bool isHalfGamma) { return {isHalfGamma ? 2 * pitch : 0, 3, 2, 2, pitch}; }
 
+/* Maximum, sum, an earlier number, the factor between; maxima and sums over blocks; a row. */
+constexpr RowNeeds SoftmaxNeeds(uint32_t pitch) { return {0, 4, 2, 1, pitch}; }
+
+/* Mean, variance and block means of the PASA form; its numbers' blocks and the shifts of eight parts of a row. */
+constexpr RowNeeds SoftmaxPasaNeeds(uint32_t pitch) { return {0, 7, 2, 1, pitch}; }
+
+/* The sum of products, over blocks twice; gradients, results and products. */
+constexpr RowNeeds SoftmaxGradNeeds(uint32_t pitch) { return {0, 1, 2, 3, pitch}; }
+
+/* The root of the mean square, over blocks; gamma as floats; a row and squares. */
+constexpr RowNeeds RmsNormNeeds(uint32_t pitch, bool isHalf) { return {isHalf ? pitch : 0, 1, 1, 2, pitch}; }
+
+/* Gamma as floats; what layer_norm_grad.h lists. */
+constexpr RowNeeds LayerNormGradNeeds(uint32_t pitch) { return {pitch, 7, 4, 3, pitch}; }
+
+/* Two sums over all rows; gradients, and products in the place of what they are made of. */
+constexpr RowNeeds LayerNormGradBetaNeeds(uint32_t pitch) { return {2 * pitch, 0, 0, 2, pitch}; }
+
+/* Numbers of channels or of a batch: dense, and over blocks twice. */
+constexpr uint32_t WholeChannels(uint32_t channels) { return (channels + kGroupStep - 1) / kGroupStep * kGroupStep; }
+constexpr uint32_t ChannelFloats(uint32_t channels) { return WholeChannels(channels) * (1 + 2 * RowNeeds::kBlock); }
+
+/* As LayerNorm, with gamma and beta of each channel. */
+constexpr RowNeeds GroupNormNeeds(uint32_t columns, uint32_t channels) { return {ChannelFloats(channels), 3, 2, 2, columns}; }
+
+/* What is worked on in strips of a row: floats that are always there, and tensors of a strip's length. */
+struct StripNeeds {
+    uint32_t fixed;
+    uint32_t slots;
+};
+constexpr uint32_t WholeRepeats(uint32_t count) { return (count + RowNeeds::kLanes - 1) / RowNeeds::kLanes * RowNeeds::kLanes; }
+constexpr uint64_t StripBytes(const StripNeeds &needs, uint32_t room) { return (needs.fixed + uint64_t(needs.slots) * room) * sizeof(float); }
+/* Elements of a strip in this much memory, in whole repeats. */
+constexpr uint32_t StripRoom(const StripNeeds &needs, uint64_t bytes, uint32_t count) {
+    const uint64_t room = (bytes / sizeof(float) - needs.fixed) / needs.slots / RowNeeds::kLanes * RowNeeds::kLanes;
+    return room < WholeRepeats(count) ? static_cast<uint32_t>(room) : WholeRepeats(count);
+}
+
+constexpr StripNeeds WelfordUpdateNeeds() { return {0, 3}; }
+constexpr StripNeeds WelfordFinalizeNeeds() { return {2 * RowNeeds::kLanes, 2}; }
+/* Mean, variance, a row and what is made of it. */
+constexpr StripNeeds BatchNormNeeds(uint32_t batch) { return {ChannelFloats(batch), 4}; }
+
 }  // namespace piton
 
 #endif /* PITON_ASCENDC_NORMS_NEEDS_H */

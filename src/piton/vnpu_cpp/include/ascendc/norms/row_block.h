@@ -15,12 +15,12 @@
 namespace piton {
 
 /* An instruction of two sources, for a mask with repeats. */
-#define PITON_ROW_OPERATION(Name)                                                                                                         \
-    struct Name##OfTwo {                                                                                                                \
-        PITON_API static void Do(const FloatTensor &dst, const FloatTensor &a, const FloatTensor &b, uint64_t mask, uint32_t repeats,     \
-                                 const AscendC::BinaryRepeatParams &strides, Location at) {                                               \
-            AscendC::Name(dst, a, b, mask, repeats, strides, at);                                                                         \
-        }                                                                                                                                 \
+#define PITON_ROW_OPERATION(Name)                                                                                                     \
+    struct Name##OfTwo {                                                                                                              \
+        PITON_API static void Do(const FloatTensor &dst, const FloatTensor &a, const FloatTensor &b, uint64_t mask, uint32_t repeats, \
+                                 const AscendC::BinaryRepeatParams &strides, Location at) {                                           \
+            AscendC::Name(dst, a, b, mask, repeats, strides, at);                                                                     \
+        }                                                                                                                             \
     };
 PITON_ROW_OPERATION(Add)
 PITON_ROW_OPERATION(Sub)
@@ -34,21 +34,22 @@ struct RowBlock {
 
     PITON_API uint32_t Count() const { return shape.rows * shape.pitch; }
     PITON_API bool IsAcross() const { return RowsGoAcross(shape); }
+    /* The same with the padding as data. */
+    PITON_API RowBlock Whole() const { return {{shape.rows, shape.pitch, shape.pitch, shape.at}}; }
     /* Elementwise steps over all of it, padding included. */
     PITON_API FloatSteps Steps() const { return {FloatTensor(), 0, static_cast<int32_t>(Count()), shape.at}; }
 
-    /* dst = src op the number of each row, a block of it in `blocks`. */
+    /* dst = src op the number of each row, a block of it in `blocks`, `apart` blocks from row to row. */
     template <typename Operation>
-    PITON_API void ByNumber(const FloatTensor &dst, const FloatTensor &src, const FloatTensor &blocks) const {
+    PITON_API void ByNumber(const FloatTensor &dst, const FloatTensor &src, const FloatTensor &blocks, uint32_t apart = 1) const {
         if (IsAcross()) {
             const uint8_t pitch = shape.Stride();
-            shape.EachRepeat([&](uint32_t done, uint64_t mask) {
-                Operation::Do(dst[done], src[done], blocks, mask, shape.rows, {1, 1, 0, pitch, pitch, 1}, shape.at);
-            });
+            shape.EachRepeat(
+                [&](uint32_t done, uint64_t mask) { Operation::Do(dst[done], src[done], blocks, mask, shape.rows, {1, 1, 0, pitch, pitch, apart}, shape.at); });
             return;
         }
         for (uint32_t row = 0; row < shape.rows; ++row) {
-            AlongRow<Operation>(dst[row * shape.pitch], src[row * shape.pitch], blocks[row * kFloatsOfBlock], 0);
+            AlongRow<Operation>(dst[row * shape.pitch], src[row * shape.pitch], blocks[row * apart * kFloatsOfBlock], 0);
         }
         shape.Barrier();
     }

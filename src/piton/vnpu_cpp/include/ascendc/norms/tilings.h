@@ -73,9 +73,9 @@ namespace tiling {
 #define PITON_NUMBER(name) uint32_t name = 0;
 #define PITON_REAL(name) float name = 0.0f;
 #define PITON_TRUTH(name) bool name = false;
-#define PITON_TILING(Name, FIELDS) \
-    struct Name {                  \
-        FIELDS(PITON_NUMBER, PITON_REAL, PITON_TRUTH)    \
+#define PITON_TILING(Name, FIELDS)                    \
+    struct Name {                                     \
+        FIELDS(PITON_NUMBER, PITON_REAL, PITON_TRUTH) \
     };
 PITON_NORM_TILINGS(PITON_TILING)
 #undef PITON_TILING
@@ -89,5 +89,21 @@ PITON_NORM_TILINGS(PITON_TILING)
 #define PITON_TILING(Name, FIELDS) using AscendC::tiling::Name;
 PITON_NORM_TILINGS(PITON_TILING)
 #undef PITON_TILING
+
+namespace piton {
+
+/* Rows in one piece: what the structure says of pieces, as our functions and the documented example of a kernel's own tiling read it. */
+constexpr AscendC::tiling::SoftMaxTiling SoftmaxTilingOf(uint32_t m, uint32_t k, uint32_t numberSize, bool isDense) {
+    const uint32_t numbers = isDense || numberSize == 0 ? 1 : 32 / numberSize;
+    AscendC::tiling::SoftMaxTiling made;
+    made.srcM = m, made.srcK = k, made.srcSize = m * k;
+    made.outMaxM = m, made.outMaxK = numbers, made.outMaxSize = m * numbers;
+    made.splitM = m, made.splitK = k, made.splitSize = m * k;
+    made.reduceM = m, made.reduceK = numbers, made.reduceSize = m * numbers;
+    made.rangeM = m == 0 ? 0 : 1;
+    return made;
+}
+
+}  // namespace piton
 
 #endif /* PITON_ASCENDC_NORMS_TILINGS_H */

@@ -19,25 +19,7 @@
 #include <vector>
 
 #include "report.h"
-
-#define EOK 0
-using errno_t = int;
-
-inline errno_t memset_s(void *to, std::size_t capacity, int value, std::size_t count) {
-    if (to == nullptr || count > capacity) {
-        return 1;
-    }
-    std::memset(to, value, count);
-    return EOK;
-}
-
-inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::size_t count) {
-    if (to == nullptr || from == nullptr || count > capacity) {
-        return 1;
-    }
-    std::memcpy(to, from, count);
-    return EOK;
-}
+#include "secure.h"
 
 /* What checks of public operators expect to be there, as in code of the system. */
 constexpr bool likely(bool condition) { return condition; }
