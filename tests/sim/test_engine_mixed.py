@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
+    AIC,
+    AIV,
     CROSS_SET,
     CROSS_WAIT,
     GET_BLOCK_IDX,
@@ -229,6 +231,39 @@ def test_a_kernel_may_name_both_kinds_of_core_when_it_starts(rig: Rig) -> None:
     twice = [record(TASK_TYPE, S, p=(MIX_1_1,)), record(TASK_TYPE, S, p=(MIX_1_2,))]
     assert "one cube and two vector cores per block in a kernel that was declared" in rig.launch(twice).first("bad_parameter")["message"]
     assert rig.launch([record(TASK_TYPE, S, p=(0,))], [], [], core_kind=MIX_1_2).causes() == ["bad_parameter"]
+
+
+DEFAULT, GUESSED, OF_KEY, SELECTED = range(4)
+
+
+def task(kind: int, rank: int) -> Record:
+    """Somebody who says on which cores the kernel runs."""
+    return record(TASK_TYPE, S, p=(kind, rank))
+
+
+@pytest.mark.parametrize(
+    ("words", "cores", "last"),
+    [
+        ([(AIV, DEFAULT), (MIX_1_1, OF_KEY)], 4, AIV),
+        ([(MIX_1_1, DEFAULT), (AIC, OF_KEY)], 2, AIC),
+        ([(MIX_1_1, SELECTED), (AIV, DEFAULT), (AIC, OF_KEY)], 4, AIV),
+        ([(MIX_1_1, GUESSED), (AIC, DEFAULT)], 2, AIC),
+        ([(AIV, DEFAULT), (MIX_1_1, GUESSED)], 2, AIV),
+    ],
+)
+def test_the_word_that_ranks_higher_says_on_which_cores_a_kernel_runs(rig: Rig, words: list[tuple[int, int]], cores: int, last: int) -> None:
+    """Whichever comes first: KERNEL_TASK_TYPE before KERNEL_TASK_TYPE_DEFAULT, a template selection before both, by the page of the kernel type."""
+    program = [*(task(*word) for word in words), record(GET_CORE_KIND, S)]
+    report = rig.launch(program, program)
+    assert report.diagnostics == []
+    assert (len(report.trace), report.answers[len(words)]) == (cores, last)
+
+
+def test_two_words_of_one_rank_must_not_differ(rig: Rig) -> None:
+    report = rig.launch([task(AIC, OF_KEY), task(MIX_1_1, OF_KEY)])
+    assert "KERNEL_TASK_TYPE names one cube and one vector core per block" in report.first("bad_parameter")["message"]
+    assert rig.launch([task(AIV, DEFAULT), task(AIC, DEFAULT)]).causes() == ["bad_parameter"]
+    assert rig.launch([task(MIX_1_1, 7)]).causes() == ["bad_parameter"]
 
 
 def test_surplus_blocks_are_counted_in_groups(rig: Rig) -> None:

@@ -39,5 +39,13 @@ def test_a_report_says_what_was_found_and_what_was_expected(facts: dict[str, str
     assert facts["accepted"] == "1"
 
 
+def test_each_combination_of_a_template_has_the_kernel_type_that_its_selection_names(facts: dict[str, str]) -> None:
+    assert facts["selected"] == "1 2 : 5; 1 4 : 5; 0 4 : 1; 0 2 : -1; "
+
+
+def test_a_shared_kernel_type_is_a_parameter_too(facts: dict[str, str]) -> None:
+    assert facts["shared"] == "0 1 : 0; 4 1 : 4; "
+
+
 def test_types_and_formats_are_shown_by_their_names(facts: dict[str, str]) -> None:
     assert facts["type"] == "DT_BF16 FRACTAL_NZ"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from piton.catalog.layout import find_operators
@@ -46,7 +49,7 @@ def test_only_the_projects_own_interface_and_binding_are_left_out() -> None:
     assert [sources.leaves_out(path) for path in paths] == [True, True, False, False]
 
 
-DESCRIBED = {
+DESCRIBED: dict[str, Any] = {
     "operators": [
         {
             "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": ["x"], "outputs": ["z"], "attributes": ["alpha"],
@@ -58,11 +61,11 @@ DESCRIBED = {
 }  # fmt: skip
 
 
-def generated(*, per_row: bool) -> dict[str, str]:
-    project = Project.model_validate(DESCRIBED)
-    described = project.find("scaled_add")
-    assert described is not None
-    return Sources(described, project, "scaled_add", per_row=per_row).entries(["op_kernel/a.cpp"])
+def generated(*, per_row: bool, described: dict[str, Any] = DESCRIBED) -> dict[str, str]:
+    project = Project.model_validate(described)
+    found = project.find("scaled_add")
+    assert found is not None
+    return Sources(found, project, "scaled_add", per_row=per_row).entries(["op_kernel/a.cpp"])
 
 
 def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> None:
@@ -78,6 +81,15 @@ def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> No
     ):
         assert line in text.split("\n")
     assert "#define DTYPE_X float\n" in entries["piton_entry_0.cpp"]
+
+
+def test_a_combination_that_selects_a_kernel_type_says_so_before_its_kernel() -> None:
+    described = json.loads(json.dumps(DESCRIBED))
+    described["operators"][0]["template"]["kernel_types"] = [-1, 5]
+    text = generated(per_row=False, described=described)["piton_entry_0.cpp"]
+    assert "        case 0: piton_project::CallKernel(&::scaled_add<float, 8>, addresses); break;" in text.split("\n")
+    said = "piton::SubmitTaskType(KernelMetaType(5), VNPU_TYPE_SELECTED);"
+    assert f"        case 1: {said} piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;" in text.split("\n")
 
 
 def test_a_kernel_that_does_not_mention_types_is_compiled_once() -> None:

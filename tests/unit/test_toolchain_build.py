@@ -504,6 +504,24 @@ def test_torch_is_found_behind_a_quoted_include(tmp_path: Path) -> None:
     assert (tree.mentions_torch(PLUGIN_PATH), tree.mentions_torch(KERNEL_PATH)) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told_apart"),
+    [
+        ("#ifdef __DAV_C220_CUBE__\n#endif\n", True),
+        ("  #  if defined(A) || \\\n    defined(__DAV_VEC__)\n#endif\n", True),
+        ("#if 0\n#elif defined(__DAV_C220_VEC__)\n#endif\n", True),
+        ("if constexpr (AscendC::g_coreType == AscendC::AIV) {\n}\n", True),
+        ("// compiled for __DAV_C220_CUBE__\nint x;\n", False),
+        ("if (g_coreType == AscendC::AIC) {\n}\nif ASCEND_IS_AIC {\n}\n", False),
+        ("#include <a.h>\nint __DAV_CUBE__;\n", False),
+    ],
+)
+def test_a_source_that_asks_the_preprocessor_for_the_kind_of_core_is_found(tmp_path: Path, text: str, is_told_apart: bool) -> None:
+    source = submission(tmp_path / "submission", {LAUNCH_HEADER: text})
+    tree = copy_sources(source, source.operators[0], tmp_path / "copy")
+    assert tree.tells_cores_apart(KERNEL_PATH) is is_told_apart
+
+
 def test_an_operator_without_sources_is_missing(toolchain: VnpuToolchain, tmp_path: Path) -> None:
     build = toolchain.build(submission(tmp_path / "submission"), operator("gelu"), PlainRunner(), str(tmp_path / "out"))
     assert build.outcome is not None

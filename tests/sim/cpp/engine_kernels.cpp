@@ -91,7 +91,7 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
     for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindLayerNormKernel, FindFlashKernel,
-                            FindMoreNormKernel, FindMatmulKernel, FindMixedMatmulKernel}) {
+                            FindMoreNormKernel, FindFormKernel, FindMatmulKernel, FindMixedMatmulKernel, FindProbe, FindComposedProbe}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

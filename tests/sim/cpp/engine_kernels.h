@@ -84,8 +84,11 @@ Entry FindNormKernel(const char *name);
 Entry FindLayerNormKernel(const char *name);
 Entry FindFlashKernel(const char *name);
 Entry FindMoreNormKernel(const char *name);
+Entry FindFormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
+Entry FindProbe(const char *name);
+Entry FindComposedProbe(const char *name);
 
 }  // namespace rig
 

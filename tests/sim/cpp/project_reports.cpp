@@ -1,6 +1,7 @@
 /* What host code of operators asks and says beside shapes and tiling; prints one fact a line. */
 #include <cstdio>
 
+#include "ascendc/host_api/tiling/template_argument.h"
 #include "op_host/tiling_util.h"
 #include "platform/platform_infos_def.h"
 #include "platform/soc_spec.h"
@@ -17,12 +18,38 @@ std::string Entry(const fe::PlatFormInfos &chip, const char *label, const char *
     return (chip.GetPlatformRes(label, key, value) ? "found " : "missing ") + value;
 }
 
+/* Values of each combination, and after a colon on which cores it runs. */
+std::string Combinations(const char *type) {
+    const piton_project::TemplateTable &table = piton_project::Registry::Get().templates[type];
+    std::string text;
+    for (std::size_t i = 0; i < table.combinations.size(); ++i) {
+        for (const int64_t value : table.combinations[i]) {
+            text += std::to_string(value) + " ";
+        }
+        text += ": " + std::to_string(table.kernel_types.at(i)) + "; ";
+    }
+    return text;
+}
+
 ge::graphStatus Refuse(gert::TilingContext *context, const gert::Shape &shape) {
     OP_CHECK_IF(shape.GetDimNum() != 3,
                 OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(context->GetNodeName(), "x", Ops::Base::ToString(shape).c_str(), std::string("3 axes")),
                 return ge::GRAPH_FAILED);
     return ge::GRAPH_SUCCESS;
 }
+
+ASCENDC_TPL_ARGS_DECL(Probe, ASCENDC_TPL_BOOL_DECL(TURNED, 0, 1), ASCENDC_TPL_UINT_DECL(DEPTH, ASCENDC_TPL_8_BW, ASCENDC_TPL_UI_LIST, 2, 4));
+ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_KERNEL_TYPE_SEL(ASCENDC_TPL_MIX_AIC_1_2), ASCENDC_TPL_BOOL_SEL(TURNED, 1),
+                                     ASCENDC_TPL_UINT_SEL(DEPTH, ASCENDC_TPL_UI_LIST, 2, 4)),
+                ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_KERNEL_TYPE_SEL(ASCENDC_TPL_AIC_ONLY), ASCENDC_TPL_BOOL_SEL(TURNED, 0),
+                                     ASCENDC_TPL_UINT_SEL(DEPTH, ASCENDC_TPL_UI_LIST, 4)),
+                ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_BOOL_SEL(TURNED, 0), ASCENDC_TPL_UINT_SEL(DEPTH, ASCENDC_TPL_UI_LIST, 2)));
+
+namespace shared {
+ASCENDC_TPL_ARGS_DECL(Shared, ASCENDC_TPL_KERNEL_TYPE_DECL(CORES, ASCENDC_TPL_AIV_ONLY, ASCENDC_TPL_MIX_AIC_1_1), ASCENDC_TPL_BOOL_DECL(TURNED, 0, 1));
+ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(CORES, ASCENDC_TPL_AIV_ONLY, ASCENDC_TPL_MIX_AIC_1_1),
+                                     ASCENDC_TPL_BOOL_SEL(TURNED, 1)));
+}  // namespace shared
 
 }  // namespace
 
@@ -42,5 +69,7 @@ int main() {
     Say("arch", std::to_string(static_cast<uint32_t>(platform_ascendc::PlatformAscendC(chip).GetCurNpuArch())));
     Say("refused", std::to_string(Refuse(&context, {2, -1}) == ge::GRAPH_FAILED) + " " + piton_project::Registry::Get().last_error);
     Say("accepted", std::to_string(Refuse(&context, {2, 3, 4}) == ge::GRAPH_SUCCESS));
+    Say("selected", Combinations("Probe"));
+    Say("shared", Combinations("Shared"));
     Say("type", ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) + " " + Ops::Base::ToString(ge::FORMAT_FRACTAL_NZ));
 }

@@ -76,6 +76,8 @@ class Template(_Described):
 
     parameters: tuple[TemplateParameter, ...]
     combinations: tuple[tuple[int, ...], ...]
+    kernel_types: tuple[int, ...] = ()
+    """On which cores each of them runs, as KernelMetaType numbers it; -1: the kernel says so itself."""
 
 
 class Described(_Described):
@@ -233,7 +235,8 @@ class Sources:
         if template is None:
             return [f"    piton_project::CallKernel(&::{self._kernel}, addresses);"]
         cases = [
-            f"        case {key}: piton_project::CallKernel(&::{self._instance(values)}, addresses); break;" for key, values in enumerate(template.combinations)
+            f"        case {key}: {_type_call(template, key)}piton_project::CallKernel(&::{self._instance(values)}, addresses); break;"
+            for key, values in enumerate(template.combinations)
         ]
         return ["    switch (key) {", *cases, "        default: piton_project::FailCombination(key);", "    }"]
 
@@ -242,6 +245,12 @@ class Sources:
         assert template is not None
         arguments = [_CXX_OF.get(value, "void") if parameter.is_type else str(value) for parameter, value in zip(template.parameters, values, strict=True)]
         return f"{self._kernel}<{', '.join(arguments)}>" if arguments else self._kernel
+
+
+def _type_call(template: Template, key: int) -> str:
+    """What says on which cores a combination runs, whatever its kernel says."""
+    kind = template.kernel_types[key] if key < len(template.kernel_types) else -1
+    return f"piton::SubmitTaskType(KernelMetaType({kind}), VNPU_TYPE_SELECTED); " if kind >= 0 else ""
 
 
 def signature(operator: Operator) -> tuple[str, list[str]]:

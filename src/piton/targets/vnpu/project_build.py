@@ -48,7 +48,8 @@ class ProjectBuild:
         if failure:
             return failure, objects
         binding = [self._steps.project_binding(BINDING), *([self._steps.project_host(EXTENSION)] if self._tree.has_extension else [])]
-        entries = [self._steps.project_entry(item.path) for item in self._tree.files if item.path.startswith("piton_entry_")]
+        paths = [item.path for item in self._tree.files if item.path.startswith("piton_entry_")]
+        entries = [unit for path in paths for unit in self._steps.project_entry(path)]
         failure, _ = self._job.compile_units([*binding, *entries], objects)
         return failure, objects
 

@@ -34,7 +34,7 @@ class SourceBuild:
         later = [(unit, path) for unit, path in zip(units, paths, strict=True) if unit.has_device_pass_to_come]
         if failure or not later:
             return failure, objects
-        failure, _ = self.compile_units([steps.device_pass(unit, Path(path)) for unit, path in later], objects)
+        failure, _ = self.compile_units([made for unit, path in later for made in steps.device_pass(unit, Path(path))], objects)
         return failure, objects
 
     def compile_units(self, units: list[Unit], objects: dict[str, list[str]]) -> tuple[Outcome | None, list[str]]:

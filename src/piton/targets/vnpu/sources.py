@@ -26,6 +26,10 @@ _QUOTED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE
 _MAIN = re.compile(rb"^[^\n#/]*\bmain[ \t\r\n]*\(", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
+_BY_CORE = re.compile(
+    rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(?:[^\n\\]|\\[\r\n]*)*\b__DAV_(?:C220_)?(?:CUBE|VEC)__|\bconstexpr[ \t]*\([^;{}]*\bg_coreType\b", re.MULTILINE
+)
+"""A condition on the kind of core that is decided when the source is compiled."""
 EXTENSION = "csrc/extension.cpp"
 """The unit that makes the library a Python module (CANN Bench's direct-launch layout)."""
 
@@ -79,6 +83,10 @@ class SourceTree:
     def mentions_torch(self, relative: str) -> bool:
         """Does this unit include anything of torch, itself or through quoted includes? A header counts by its name, wherever it lies."""
         return any(_TORCH.search((self.root / path).read_bytes()) for path in self.included_by(relative))
+
+    def tells_cores_apart(self, relative: str) -> bool:
+        """Does device code of this unit, or of a header it may include, differ between cube and vector cores when it is compiled?"""
+        return any(_BY_CORE.search((self.root / path).read_bytes()) for path in self.included_by(relative))
 
     def is_single_source(self, relative: str) -> bool:
         """Does this unit hold host code that has no place in the device pass: torch, by itself or through its headers, or a `main()`?"""

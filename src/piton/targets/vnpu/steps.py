@@ -38,12 +38,22 @@ DEVICE_FLAGS = (
 calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = ALLOWED
+BY_CORE = "-DPITON_BY_CORE"
+"""In every pass of a source that asks the preprocessor for the kind of core."""
+PASS_FLAGS = (
+    (BY_CORE, "-DPITON_VECTOR_PASS", "-D__DAV_VEC__=1", "-D__DAV_C220_VEC__=1", "-fwhole-program"),
+    (BY_CORE, "-DPITON_CUBE_PASS", "-D__DAV_CUBE__=1", "-D__DAV_C220_CUBE__=1", "-fwhole-program"),
+)
+"""Of its two compiles for the device. They define the same names, each its own, so that all of them stay in their
+object; the device library has both, and a core runs that of its kind."""
 _CCE_AICORE = {2201: 220}
 """The older number of an architecture, by the newer one; public kernels compare it with 220 for the Ascend 910B."""
 NOTHING = re.compile(r"(?!)")
 """Everything has to be there."""
 _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
+DEVICE_LINK = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
+"""Of the device library, before its objects and -lgcc: without the machine's libraries, so that everything it needs of them is named."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class OperatorSteps:
         self._tree = tree
         self._namespace = f"-DEXTENSION_MODULE_NAME={manifest.package}"
         self._defines = tuple(f"-D{name}" for name in defines)
-        flags = (LAUNCH_FLAGS, DEVICE_FLAGS, HOST_FLAGS, defines)
+        flags = (LAUNCH_FLAGS, DEVICE_FLAGS, PASS_FLAGS, HOST_FLAGS, defines)
         self.key = digest([own.headers_digest, own.arch, manifest.auto_sync, manifest.package, flags])
         """Identity of everything but the sources."""
 
@@ -103,9 +113,9 @@ class OperatorSteps:
         made = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", self._namespace, "-include", self._own.torch_header)
         return self._unit(path, "host", (*made, *self._launch_macros(self._sources.operator)), alone(self._tree, path))
 
-    def project_entry(self, path: str) -> Unit:
+    def project_entry(self, path: str) -> list[Unit]:
         """A generated entry with the kernel it calls. Entries define the same names for different element types, so that all of them stay in their unit."""
-        return self._unit(path, "device", (*DEVICE_FLAGS, "-fwhole-program", *self._launch_macros(self._sources.operator)))
+        return self._device_units(path, (*DEVICE_FLAGS, "-fwhole-program", *self._launch_macros(self._sources.operator)))
 
     def project_describer(self, objects: list[str]) -> Step:
         """The program that prints what the host code has registered."""
@@ -122,11 +132,10 @@ class OperatorSteps:
         return self._link_step("program", (*_LENIENT, "-pthread", *everything, "-ldl"), everything, NOTHING)
 
     def device_link(self, objects: list[str]) -> Step:
-        """The device library; without the machine's libraries, so that everything it needs of them is named."""
-        bare = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
-        return self._link_step("device.so", (*bare, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
+        """The device library."""
+        return self._link_step("device.so", (*DEVICE_LINK, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
 
-    def device_pass(self, unit: Unit, host_object: Path) -> Unit:
+    def device_pass(self, unit: Unit, host_object: Path) -> list[Unit]:
         """The device pass of a single-source file whose host pass is compiled: kernels are what that pass launches."""
         path = unit.source
         kernels = launched_kernels(host_object)
@@ -136,23 +145,26 @@ class OperatorSteps:
         texts[path] += registrations(kernels, path)
         tree = device_tree(self._tree, path, texts, self._tree.root.parent / "device" / digest(path)[:16])
         flags = (*DEVICE_FLAGS, *(("-std=c++20",) if self._tree.mentions_torch(path) else ()), *self._launch_macros(path))
-        made = self._unit(path, "device", flags, tree)
-        return replace(made, host_names=found.host_names)
+        return [replace(made, host_names=found.host_names) for made in self._device_units(path, flags, tree)]
+
+    def _device_units(self, path: str, flags: tuple[str, ...], other: SourceTree | None = None) -> list[Unit]:
+        """The compile of device code, or one for each kind of core where the source tells them apart while it is compiled."""
+        passes = PASS_FLAGS if self._tree.tells_cores_apart(path) else ((),)
+        return [self._unit(path, "device", (*flags, *more), other) for more in passes]
 
     def _passes(self, path: str) -> list[Unit]:
         if self._tree.is_single_source(path):
-            return [replace(self._kernel(path, "host"), has_device_pass_to_come=True)]
-        return [self._kernel(path, "device"), self._kernel(path, "host")]
+            return [replace(self._host_kernel(path), has_device_pass_to_come=True)]
+        return [*self._device_units(path, (*DEVICE_FLAGS, *self._launch_macros(path))), self._host_kernel(path)]
 
     def _launch_macros(self, path: str) -> tuple[str, ...]:
         return (f'-DPITON_TU="{path}"', *architecture_macros(self._own.arch))
 
-    def _kernel(self, path: str, side: Literal["host", "device"]) -> Unit:
-        if side == "device":
-            return self._unit(path, side, (*DEVICE_FLAGS, *self._launch_macros(path)))
+    def _host_kernel(self, path: str) -> Unit:
         is_torch = self._tree.mentions_torch(path)
         flags = (*HOST_FLAGS, "-DPITON_HOST_PASS", "-include", self._own.torch_header) if is_torch else LAUNCH_FLAGS
-        return self._unit(path, side, (*flags, self._namespace, *self._launch_macros(path)))
+        by_core = (BY_CORE,) if self._tree.tells_cores_apart(path) else ()
+        return self._unit(path, "host", (*flags, *by_core, self._namespace, *self._launch_macros(path)))
 
     def _plugin(self, path: str) -> Unit:
         header = ("-include", self._own.torch_header) if self._tree.mentions_torch(path) else ()

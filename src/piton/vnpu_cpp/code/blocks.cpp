@@ -25,6 +25,7 @@ namespace {
 struct Block {
     std::unique_ptr<Fibre> fibre;
     const vnpu_kernel *kernel = nullptr;
+    bool is_cube = false;  // the kind of core, for kernels that were compiled for each
     uint64_t answer = 0;
 };
 
@@ -43,9 +44,10 @@ void end_block(Kind kind, const char *what) {
 }
 
 // Body of a fibre. An exception must not cross it, and is told to the engine, which says what became of the launch.
-void run_kernel(void *argument) {
+void run_body(void *argument) {
     try {
-        static_cast<Block *>(argument)->kernel->entry(arguments());
+        const Block &block = *static_cast<Block *>(argument);
+        vnpu::run_kernel(*block.kernel, block.is_cube, arguments());
         end_block(Kind::End, nullptr);
     } catch (const std::exception &error) {
         end_block(Kind::Threw, error.what());
@@ -59,7 +61,7 @@ void declare(const vnpu_kernel &kernel) {
     text += '\0';
     text += std::string(kernel.title ? kernel.title : "").substr(0, remote::kMaxNameBytes - 1);
     put_text(text.data(), text.size());
-    const remote::Declaration declaration = {kernel.abi_version, kernel.core_kind, kernel.argument_bytes};
+    const remote::Declaration declaration = {kernel.abi_version, kernel.core_kind, kernel.argument_bytes, kernel.cube_entry ? 1u : 0u};
     std::memcpy(begin_slot(Kind::Kernel).payload, &declaration, sizeof declaration);
     put();
     kernels.push_back(&kernel);
@@ -88,11 +90,12 @@ void go_on(uint32_t core, Block &block) {
 void start(const Given &given) {
     Block &block = blocks[given.core];
     block.kernel = kernels.at(given.kernel);
+    block.is_cube = given.value != 0;
     device::set_running_kernel(block.kernel->title && *block.kernel->title ? block.kernel->title : block.kernel->name);
     if (idle.empty()) idle.push_back(std::make_unique<Fibre>());
     block.fibre = std::move(idle.back());
     idle.pop_back();
-    block.fibre->start(run_kernel, &block);
+    block.fibre->start(run_body, &block);
     go_on(given.core, block);
 }
 

@@ -41,6 +41,12 @@ private:
 
 struct Core;
 
+// The kind of core that a kernel says it runs on.
+struct TaskType {
+    uint32_t kind = VNPU_CORE_AIV;
+    uint32_t rank = VNPU_TYPE_DEFAULT;  // enum vnpu_type_rank of who said so
+};
+
 struct Launch {
     Launch(const EngineOptions &options, const ChipModel &chip, DeviceMemory &memory);
     ~Launch();
@@ -58,12 +64,13 @@ struct Launch {
     const vnpu_kernel *kernel = nullptr;
     const void *arguments = nullptr;
     Groups groups;                       // the kind as declared (`__cube__`), or as the kernel says when it starts (KERNEL_TASK_TYPE_DEFAULT)
-    bool is_kind_declared = false;       // it can't be changed any more
-    std::optional<uint32_t> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
+    std::optional<uint32_t> kind_rank;   // of who said so; nobody yet: vector cores, which a guess may change
+    std::optional<TaskType> restart_as;  // the kernel says that it is of this kind, which has other cores: it starts anew with them
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
-    bool has_stored = false;  // something in global memory
+    bool has_stored = false;                 // something in global memory
+    std::optional<Place> without_scheduler;  // of KERNEL_TASK_TYPE_DEFAULT with a type that cores can't meet in (KERNEL_TYPE_AIV_ONLY)
     Place first_auto_sync;
     bool is_cut = false;
     IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
@@ -81,6 +88,7 @@ struct Launch {
 struct MaskState {
     uint64_t bits[2] = {~0ull, ~0ull};
     bool is_counter = false;
+    Place chosen, lost;  // of the call that set it, and of the call by count that put it back since; no line: there was none
 };
 
 // What copies to global memory do with the bytes that are there.
@@ -161,7 +169,8 @@ struct Core {
     std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
-    std::vector<uint64_t> pipes;  // addresses of its TPipes, the newest last; never followed
+    bool asks_blocks = false, asks_ratio = false;  // it has called GetBlockNum, GetTaskRatio
+    std::vector<uint64_t> pipes;                   // addresses of its TPipes, the newest last; never followed
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     Notebook *notes;                      // null when this block is not recorded
@@ -229,6 +238,7 @@ void run_mrg_sort(Core &core, const vnpu_record &record);
 void run_trans_5hd(Core &core, const vnpu_record &record);
 void run_transpose(Core &core, const vnpu_record &record);
 void set_addresses(Core &core, const vnpu_record &record);
+void set_mask(MaskState &mask, const vnpu_record &record);
 void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
@@ -259,6 +269,7 @@ void pipe_begin(Core &core, const vnpu_record &record);
 void buffer_use(Core &core, const vnpu_record &record);
 void pipe_end(Core &core, const vnpu_record &record);
 void task_type(Core &core, const vnpu_record &record);
+std::optional<TaskType> other_kind(const Launch &launch);  // to begin anew with, at the end of a launch
 void note_surplus_blocks(Launch &launch);
 [[noreturn]] void framework_fault(Core &core, const vnpu_record &record);
 void end_of_program(Core &core);

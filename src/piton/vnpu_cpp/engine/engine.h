@@ -65,5 +65,7 @@ private:
 // Kernels registered by the device libraries loaded so far; null when the name is unknown.
 const vnpu_kernel *find_kernel(const std::string &name);
 std::vector<std::string> kernel_names();
+// The kernel for a core of that kind, on the current fibre. Throws what the kernel throws.
+void run_kernel(const vnpu_kernel &kernel, bool is_cube, const void *arguments);
 
 }  // namespace vnpu

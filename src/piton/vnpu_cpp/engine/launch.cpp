@@ -32,7 +32,7 @@ void violation(Launch &launch, int64_t core, const std::string &cause, const std
 void run_program(void *argument) {
     Core &core = *static_cast<Core *>(argument);
     try {
-        core.launch.kernel->entry(core.launch.arguments);
+        run_kernel(*core.launch.kernel, core.is_cube(), core.launch.arguments);
         end_of_program(core);
     } catch (const std::exception &error) {
         violation(core.launch, core.index, "device_exception", std::string("the kernel threw an exception: ") + error.what());
@@ -270,11 +270,11 @@ struct Job {
     uint32_t blocks;
 };
 
-void prepare(Launch &launch, const Job &job, std::optional<uint32_t> kind) {
+void prepare(Launch &launch, const Job &job, const std::optional<TaskType> &said) {
     launch.kernel = &job.kernel;
     launch.arguments = job.arguments;
-    launch.groups = {kind.value_or(job.kernel.core_kind), job.blocks};
-    launch.is_kind_declared = kind.has_value() || job.kernel.core_kind != VNPU_CORE_AIV;
+    launch.groups = {said ? said->kind : job.kernel.core_kind, job.blocks};
+    if (said) launch.kind_rank = said->rank;
     launch.timeline = new_timeline(launch.options.timeline, launch.groups);
 }
 
@@ -282,18 +282,18 @@ void prepare(Launch &launch, const Job &job, std::optional<uint32_t> kind) {
 
 LaunchReport Engine::launch(const vnpu_kernel &kernel, const void *arguments, uint32_t blocks) {
     const Job job{kernel, arguments, blocks};
-    std::optional<uint32_t> kind;  // that the kernel gave when it started; at most once
+    std::optional<TaskType> said;  // by the kernel when it started
     for (;;) {
         Launch launch(state_->options, *state_->chip, state_->memory);
-        prepare(launch, job, kind);
+        prepare(launch, job, said);
         LaunchTrace trace;
         if (is_launchable(launch))
             Schedule(launch, trace, state_->idle_fibres, state_->idle_buffers).run();
         else
             launch.is_cut = true;
         if (launch.engine_failure) std::rethrow_exception(launch.engine_failure);
-        kind = launch.restart_as;
-        if (!kind) return report_of(launch, trace, *state_->l2);
+        said = launch.restart_as ? launch.restart_as : other_kind(launch);
+        if (!said) return report_of(launch, trace, *state_->l2);
     }
 }
 

@@ -158,42 +158,6 @@ void buffer_use(Core &core, const vnpu_record &record) {
 
 namespace {
 
-const char *kind_title(uint32_t kind) {
-    static const char *const titles[] = {"vector cores", "cube cores", "one cube and one vector core per block", "one cube and two vector cores per block"};
-    return titles[kind % 4];
-}
-
-}  // namespace
-
-// The kernel says on which cores it runs, which a declaration (`__cube__`, `__mix__`) or another such call must not contradict. Where a block has other cores
-// than it was started with, the launch begins anew: nothing of what this one did counts, so that it must not have done anything that stays.
-void task_type(Core &core, const vnpu_record &record) {
-    Launch &launch = core.launch;
-    const uint32_t kind = record.p[0];
-    if (kind > VNPU_CORE_MIX_1_2) core.fail(record, "bad_parameter", "KERNEL_TASK_TYPE_DEFAULT names a kind that does not exist", {{"core_kind", kind}});
-    const bool is_guess = record.p[1] != 0;  // of a call that needs both kinds of core, where the kernel says nothing
-    if (is_guess && (launch.is_kind_declared || launch.groups.kind != VNPU_CORE_AIV)) return;
-    if (launch.is_kind_declared && kind != launch.groups.kind)
-        core.fail(record, "bad_parameter",
-                  std::string("KERNEL_TASK_TYPE_DEFAULT names ") + kind_title(kind) + " in a kernel that was declared for " + kind_title(launch.groups.kind),
-                  {{"core_kind", kind}});
-    const bool is_other_launch = Groups{kind, 1}.members() != launch.groups.members();
-    if (!is_other_launch) {
-        launch.groups.kind = kind;
-        return;
-    }
-    if (launch.has_stored || launch.printed_bytes != 0)
-        core.fail(record, "bad_parameter",
-                  std::string("the kernel turns out to be one of ") + kind_title(kind) + " after it has " +
-                      (launch.has_stored ? "stored to global memory" : "printed") + ", as one of " + kind_title(launch.groups.kind) +
-                      ": say KERNEL_TASK_TYPE_DEFAULT before the first store or print",
-                  {{"core_kind", kind}});
-    launch.restart_as = kind;
-    core.fibre->abandon();
-}
-
-namespace {
-
 void forget_pipe(Core &core, const vnpu_record &record) {
     core.pipes.erase(std::remove(core.pipes.begin(), core.pipes.end(), record.scalar), core.pipes.end());
 }

@@ -55,6 +55,7 @@ struct Declaration {
     uint32_t abi_version;
     uint32_t core_kind;
     uint32_t argument_bytes;
+    uint32_t is_compiled_by_core;  // once for each kind of core
 };
 
 struct alignas(64) Slot {

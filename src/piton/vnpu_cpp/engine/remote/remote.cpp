@@ -123,7 +123,14 @@ bool Remote::declare(const Slot &slot) {
     kernel_texts_.push_back(text_.substr(0, zero));
     const char *name = kernel_texts_.back().c_str();
     kernel_texts_.push_back(text_.substr(zero + 1));
-    const vnpu_kernel kernel = {declared.abi_version, declared.core_kind, name, kernel_texts_.back().c_str(), declared.argument_bytes, 0, entry};
+    const vnpu_kernel kernel = {declared.abi_version,
+                                declared.core_kind,
+                                name,
+                                kernel_texts_.back().c_str(),
+                                declared.argument_bytes,
+                                0,
+                                entry,
+                                declared.is_compiled_by_core ? entry : nullptr};
     kernels_.emplace(name, static_cast<uint32_t>(kernels_.size()));
     vnpu_register_kernel(&kernel);
     text_.clear();
@@ -137,7 +144,7 @@ void Remote::begin(const vnpu_kernel &kernel, const std::string &arguments) {
 
 void Remote::run_block(Core &core) {
     core.seat = ++seats_;
-    order(Order::Start, core.seat, running_kernel_, 0, core.budget_left);
+    order(Order::Start, core.seat, running_kernel_, core.is_cube() ? 1 : 0, core.budget_left);
     Slot slot;
     const uint64_t budget = core.launch.options.budget_cycles;
     uint64_t messages = 0;  // that cost nothing

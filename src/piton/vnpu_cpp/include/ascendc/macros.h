@@ -38,11 +38,21 @@
 #undef GM_ADDR
 #define GM_ADDR __gm__ uint8_t *
 
-/* Written as `if ASCEND_IS_AIV {`. One pass compiles for both kinds of core, so that the answer comes at run time. */
+/*
+ * Written as `if ASCEND_IS_AIV {`. One pass mostly compiles for both kinds of core, so that the answer comes at run time. A source that asks the preprocessor
+ * for the kind of core is compiled for each (PITON_BY_CORE): then it is a constant, and what the other kind would run need not compile. The host is neither.
+ */
+#if defined(PITON_BY_CORE)
+#define ASCEND_IS_AIV constexpr(::AscendC::g_coreType == ::AscendC::AIV)
+#define ASCEND_IS_AIC constexpr(::AscendC::g_coreType == ::AscendC::AIC)
+#define ASCEND_IS_NOT_AIV constexpr(::AscendC::g_coreType != ::AscendC::AIV)
+#define ASCEND_IS_NOT_AIC constexpr(::AscendC::g_coreType != ::AscendC::AIC)
+#else
 #define ASCEND_IS_AIV (::piton::IsVectorCore())
 #define ASCEND_IS_AIC (!::piton::IsVectorCore())
 #define ASCEND_IS_NOT_AIV (!::piton::IsVectorCore())
 #define ASCEND_IS_NOT_AIC (::piton::IsVectorCore())
+#endif
 
 enum KernelMetaType {
     KERNEL_TYPE_AIV_ONLY,

@@ -34,19 +34,26 @@ struct RowWork {
     FloatSteps steps;
     uint32_t columns;
     FloatTensor lanes, result, spread;
+    const char *api;
+    uint64_t used;
 
     static constexpr uint32_t kNumbers = 3 * kFloatLanes;
 
-    PITON_API RowWork(const char *api, const AscendC::LocalTensor<uint8_t> &memory, uint32_t tensors, uint32_t count, Location at)
-        : steps{FloatTensor(), (count + 63) / 64 * 64, static_cast<int32_t>(count), at}, columns(count) {
-        const uint64_t bytes = (kNumbers + uint64_t(tensors) * steps.room) * sizeof(float);
-        if (memory.GetSize() < bytes) {
-            Fault(VNPU_FAULT_UB_OVERFLOW, api, at, bytes, memory.GetSize());
+    PITON_API RowWork(const char *name, const AscendC::LocalTensor<uint8_t> &memory, uint32_t tensors, uint32_t count, Location at)
+        : steps{FloatTensor(), (count + 63) / 64 * 64, static_cast<int32_t>(count), at}, columns(count), api(name) {
+        used = (kNumbers + uint64_t(tensors) * steps.room) * sizeof(float);
+        if (memory.GetSize() < used) {
+            Fault(VNPU_FAULT_UB_OVERFLOW, api, at, used, memory.GetSize());
         }
         lanes = memory.template ReinterpretCast<float>();
         result = lanes[kFloatLanes];
         spread = result[kFloatLanes];
         steps.memory = spread[kFloatLanes];
+    }
+    /* `elements` of each of the call's tensors lie outside the memory. */
+    template <typename... T>
+    PITON_API void Apart(uint64_t elements, const AscendC::LocalTensor<T> &...tensors) const {
+        (RequireApart(api, tensors.Operand(), elements * sizeof(T), lanes.Operand(), used, steps.at), ...);
     }
     template <typename T>
     PITON_API FloatTensor Wide(uint32_t slot, const AscendC::LocalTensor<T> &row) const {
@@ -67,6 +74,8 @@ PITON_API void SumsOfRows(const char *api, const AscendC::LocalTensor<T> &dst, c
     RequireRange(api, 3, shape.last, 1, shape.pitch, shape.at);
     RequireRange(api, 3, shape.pitch * sizeof(T) % kBlockBytes, 0, 0, shape.at);
     const RowWork work(api, memory, 2, shape.last, shape.at);
+    work.Apart(uint64_t(shape.first) * shape.pitch, src);
+    work.Apart(shape.first, dst);
     for (uint32_t done = 0; done < shape.first; done += kTogether) {
         const uint32_t rows = shape.first - done < kTogether ? shape.first - done : kTogether;
         for (uint32_t row = 0; row < rows; ++row) {

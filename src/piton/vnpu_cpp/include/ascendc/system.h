@@ -30,7 +30,10 @@ PITON_API constexpr uint32_t CoreKindOf(KernelMetaType type) {
     }
 }
 
-PITON_API void SubmitTaskType(KernelMetaType type, Location at = Location()) { Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type))); }
+PITON_API void SubmitTaskType(KernelMetaType type, vnpu_type_rank rank = VNPU_TYPE_DEFAULT, Location at = Location()) {
+    const bool isOnly = type == KERNEL_TYPE_AIV_ONLY || type == KERNEL_TYPE_AIC_ONLY;
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type), rank, isOnly));
+}
 
 }  // namespace piton
 
@@ -95,8 +98,17 @@ namespace AscendC {
 const int32_t AIC = 1;
 const int32_t AIV = 2;
 
+#if defined(PITON_CUBE_PASS)
+inline constexpr int32_t g_coreType = AIC;
+#elif defined(PITON_VECTOR_PASS)
+inline constexpr int32_t g_coreType = AIV;
+#elif defined(PITON_BY_CORE)
+inline constexpr int32_t g_coreType = 0; /* the host: neither */
+#endif
+
 }  // namespace AscendC
 
+#if !defined(PITON_BY_CORE)
 namespace piton {
 
 struct CoreType {
@@ -110,5 +122,6 @@ namespace AscendC {
 inline constexpr piton::CoreType g_coreType{};
 
 }  // namespace AscendC
+#endif
 
 #endif /* PITON_ASCENDC_SYSTEM_H */

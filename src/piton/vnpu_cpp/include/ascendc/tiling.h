@@ -95,12 +95,12 @@ using PitonTilingData = ::piton::NoTilingStructure_NameItWith_REGISTER_TILING_DE
 #define TILING_KEY_LIST(...) (::piton::IsTilingKey(::piton::Location(), __VA_ARGS__))
 #define TILING_KEY_VAR (::piton::tiling_state.key)
 
-/* For one key, in a kernel with several. */
-#define KERNEL_TASK_TYPE(key, type)               \
-    do {                                          \
-        if (::piton::tiling_state.key == (key)) { \
-            KERNEL_TASK_TYPE_DEFAULT(type);       \
-        }                                         \
+/* For one key, in a kernel with several: before KERNEL_TASK_TYPE_DEFAULT, wherever either stands. */
+#define KERNEL_TASK_TYPE(key, type)                          \
+    do {                                                     \
+        if (::piton::tiling_state.key == (key)) {            \
+            ::piton::SubmitTaskType(type, VNPU_TYPE_OF_KEY); \
+        }                                                    \
     } while (false)
 
 namespace piton {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 7u
+#define VNPU_ABI_VERSION 8u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -190,7 +190,7 @@ enum vnpu_opcode {
     VNPU_OP_PIPE_END = 324,          /* TPipe destroyed; scalar as above */
     VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
-    VNPU_OP_TASK_TYPE = 328,         /* KERNEL_TASK_TYPE_DEFAULT: p[0] = enum vnpu_core_kind */
+    VNPU_OP_TASK_TYPE = 328,         /* p[0] = enum vnpu_core_kind, p[1] = enum vnpu_type_rank, p[2] = 1: cores can not meet (KERNEL_TYPE_AIV_ONLY) */
     VNPU_OP_FAULT = 325,             /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,
@@ -311,6 +311,14 @@ uint64_t vnpu_fetch(const struct vnpu_record *record);
 /* Kinds of core a kernel runs on. */
 enum vnpu_core_kind { VNPU_CORE_AIV = 0, VNPU_CORE_AIC = 1, VNPU_CORE_MIX_1_1 = 2, VNPU_CORE_MIX_1_2 = 3 };
 
+/* Who says on which cores a kernel runs. A guess counts where nobody else speaks; of the others the last in this list, whichever comes first. */
+enum vnpu_type_rank {
+    VNPU_TYPE_DEFAULT = 0,  /* KERNEL_TASK_TYPE_DEFAULT, or the kernel's declaration */
+    VNPU_TYPE_GUESSED = 1,  /* a call that needs both kinds of core */
+    VNPU_TYPE_OF_KEY = 2,   /* KERNEL_TASK_TYPE for the tiling key that holds */
+    VNPU_TYPE_SELECTED = 3, /* ASCENDC_TPL_KERNEL_TYPE_SEL for the combination that runs */
+};
+
 /* One launchable kernel of a device library. */
 struct vnpu_kernel {
     uint32_t abi_version;
@@ -319,10 +327,14 @@ struct vnpu_kernel {
     const char *title; /* for people */
     uint32_t argument_bytes;
     uint32_t reserved;
-    void (*entry)(const void *arguments); /* unpacks the argument block and runs the kernel for the current core */
+    void (*entry)(const void *arguments);      /* unpacks the argument block and runs the kernel for the current core */
+    void (*cube_entry)(const void *arguments); /* the same for a cube core, where both kinds were compiled apart; else null, and `entry` serves both */
 };
 
-/* Called by static constructors of the device library while it is loaded. */
+/*
+ * Called by static constructors of the device library while it is loaded. A kernel whose source was compiled for each kind of core is registered twice, each
+ * time with one of the two entries.
+ */
 void vnpu_register_kernel(const struct vnpu_kernel *kernel);
 
 #ifdef __cplusplus

@@ -73,6 +73,13 @@ struct ArgumentBlock {
     }
 };
 
+/* The kind of core that `__cube__` or `__mix__` in a kernel's declaration stands for. */
+template <typename Result>
+constexpr uint32_t DeclaredKind() {
+    constexpr bool kIsConst = std::is_const<Result>::value, kIsVolatile = std::is_volatile<Result>::value;
+    return kIsVolatile ? (kIsConst ? VNPU_CORE_MIX_1_1 : VNPU_CORE_MIX_1_2) : kIsConst ? VNPU_CORE_AIC : VNPU_CORE_AIV;
+}
+
 struct Registrar {
     explicit Registrar(const vnpu_kernel &kernel) { vnpu_register_kernel(&kernel); }
 };
@@ -130,8 +137,7 @@ public:
 
 private:
     using Block = ArgumentBlock<P...>;
-    static constexpr bool kIsConst = std::is_const<Result>::value, kIsVolatile = std::is_volatile<Result>::value;
-    static constexpr uint32_t kCoreKind = kIsVolatile ? (kIsConst ? VNPU_CORE_MIX_1_1 : VNPU_CORE_MIX_1_2) : kIsConst ? VNPU_CORE_AIC : VNPU_CORE_AIV;
+    static constexpr uint32_t kCoreKind = DeclaredKind<Result>();
 
     static const char *Pretty() { return __PRETTY_FUNCTION__; }
 
@@ -151,7 +157,11 @@ private:
     PITON_API static void Run(const void *arguments) { Block::Call(kernel, arguments, std::index_sequence_for<P...>()); }
 
     static const vnpu_kernel &Description() {
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run};
+#if defined(PITON_CUBE_PASS)
+        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, nullptr, &Run};
+#else
+        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run, nullptr};
+#endif
         return description;
     }
     inline static const Registrar registrar_{Description()};

@@ -10,13 +10,14 @@
 #define PITON_ASCENDC_MATMUL_REGISTRATION_H
 
 #include "../workspace.h"
+#include "arithmetic.h"
 #include "object.h"
 
 namespace piton {
 
 template <typename T>
 PITON_API const TCubeTiling *TilingOf(const T &given) {
-    if constexpr (std::is_pointer<T>::value || std::is_null_pointer<T>::value) {
+    if constexpr (std::is_convertible<const T &, const TCubeTiling *>::value) { /* is_pointer knows no __restrict */
         return given;
     } else {
         return &given;
@@ -59,7 +60,7 @@ PITON_API void CollectCores(CubeCore **cores, Object &object, const Tiling &, Re
 /* In a kernel that may have both kinds of core. True on a cube core that has served its vector cores: nothing of the kernel is left for it. */
 template <class... Parts>
 PITON_API bool RegisterMixed(AscendC::TPipe *pipe, Location at, Parts &&...parts) {
-    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, VNPU_CORE_MIX_1_2, 1));
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, VNPU_CORE_MIX_1_2, VNPU_TYPE_GUESSED));
     if (!IsMixedLaunch(at)) {
         RegisterMatmul(pipe, at, parts...);
         return false;

@@ -38,8 +38,10 @@ PITON_API void DeepNorm(const LocalTensor<T> &dstLocal, const LocalTensor<T> &me
     const piton::AxisShape shape = piton::RowsOfTiling(tiling, at);
     piton::RequireRange("DeepNorm", 10, shape.pitch, 1, kMostColumns, at);
     const piton::RowsWork work("DeepNorm", sharedTmpBuffer, piton::LayerNormNeeds(shape.pitch, sizeof(T) == sizeof(half)), shape);
-    piton::RequireRows("DeepNorm", work, dstLocal, srcLocal);
-    piton::RequireRows("DeepNorm", work, dstLocal, gxLocal);
+    piton::RequireRows(work, dstLocal, srcLocal);
+    piton::RequireRows(work, dstLocal, gxLocal);
+    work.Apart(shape.pitch, gammaLocal, betaLocal);
+    work.Apart(shape.first, meanLocal, rstdLocal);
     const piton::NormOutputs<T> outputs{meanLocal, rstdLocal, false};
     piton::LayerNormRows(work, dstLocal, outputs, piton::ScaleAndShift::Of(work, &gammaLocal, &betaLocal), static_cast<float>(epsilon),
                          piton::LoadResiduals(work, srcLocal, gxLocal, static_cast<float>(alpha)));

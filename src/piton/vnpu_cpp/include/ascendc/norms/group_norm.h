@@ -96,7 +96,9 @@ PITON_API void GroupNorm(const LocalTensor<T> &output, const LocalTensor<T> &out
     piton::RequireRange("GroupNorm", 8, shape.area * sizeof(T) % piton::kBlockBytes, 0, 0, at); /* channels of whole blocks */
     const uint32_t columns = shape.channels * shape.area;
     const piton::RowsWork work("GroupNorm", sharedTmpBuffer, piton::GroupNormNeeds(columns, shape.all), {tiling.n * shape.groups, columns, columns, at});
-    piton::RequireRows("GroupNorm", work, output, inputX);
+    piton::RequireRows(work, output, inputX);
+    work.Apart(shape.all, gamma, beta);
+    work.Apart(work.shape.first, outputMean, outputVariance);
     const piton::ChannelBlocks channels(work, gamma, beta, shape.all);
     piton::GroupNormRows(work, piton::GroupNormTensors<T>{output, outputMean, outputVariance, inputX}, channels, shape, static_cast<float>(epsilon));
 }

@@ -129,13 +129,11 @@ PITON_API void InvertDeviations(const RowsWork &work, uint32_t count) {
 
 /* Whole blocks of a row, data in it, memory apart from what is read and written. */
 template <typename T>
-PITON_API void RequireRows(const char *api, const RowsWork &work, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src) {
+PITON_API void RequireRows(const RowsWork &work, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src) {
     const AxisShape &shape = work.shape;
-    RequireRange(api, 3, shape.pitch * sizeof(T) % kBlockBytes, 0, 0, shape.at);
-    RequireRange(api, 3, shape.last, 1, shape.pitch, shape.at);
-    const uint64_t bytes = uint64_t(shape.first) * shape.pitch * sizeof(T);
-    RequireApart(api, src.Operand(), bytes, work.memory.Operand(), work.Used(), shape.at);
-    RequireApart(api, dst.Operand(), bytes, work.memory.Operand(), work.Used(), shape.at);
+    RequireRange(work.api, 3, shape.pitch * sizeof(T) % kBlockBytes, 0, 0, shape.at);
+    RequireRange(work.api, 3, shape.last, 1, shape.pitch, shape.at);
+    work.Apart(uint64_t(shape.first) * shape.pitch, src, dst);
 }
 
 /* Where numbers of each row go: mean, and variance or 1 / deviation. */
@@ -214,7 +212,9 @@ PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<T> &out
     PITON_REQUIRE_TYPE("LayerNorm", piton::kIsFloat<T>, "half, float");
     const piton::AxisShape shape = piton::RowsOfTiling(tiling, at);
     const piton::RowsWork work("LayerNorm", sharedTmpBuffer, piton::LayerNormNeeds(shape.pitch, sizeof(T) == sizeof(half)), shape);
-    piton::RequireRows("LayerNorm", work, output, inputX);
+    piton::RequireRows(work, output, inputX);
+    work.Apart(shape.pitch, gamma, beta);
+    work.Apart(shape.first, outputMean, outputVariance);
     const piton::NormOutputs<T> outputs{outputMean, outputVariance, false};
     piton::LayerNormRows(work, output, outputs, piton::ScaleAndShift::Of(work, &gamma, &beta), static_cast<float>(epsilon), piton::LoadRows(work, inputX));
 }
@@ -235,7 +235,9 @@ PITON_API void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> 
     static_assert(!config.isOnlyOutput, "LayerNorm with isOnlyOutput = true does not exist: the documentation has false only");
     const piton::AxisShape shape{para.aLength, para.rLength, para.rLengthWithPadding, at};
     const piton::RowsWork work("LayerNorm", sharedTmpBuffer, piton::LayerNormNeeds(shape.pitch, sizeof(U) == sizeof(half)), shape);
-    piton::RequireRows("LayerNorm", work, output, inputX);
+    piton::RequireRows(work, output, inputX);
+    work.Apart(shape.last, gamma, beta);
+    work.Apart(shape.first, outputMean, outputRstd);
     const auto change = piton::ScaleAndShift::Of(work, config.isNoGamma ? nullptr : &gamma, config.isNoBeta ? nullptr : &beta);
     piton::LayerNormRows(work, output, piton::NormOutputs<float>{outputMean, outputRstd, true}, change, epsilon, piton::LoadRows(work, inputX));
 }
@@ -258,7 +260,9 @@ PITON_API void Normalize(const LocalTensor<T> &output, const LocalTensor<float> 
     const uint32_t said = config.aLength < 0 ? para.aLength : static_cast<uint32_t>(config.aLength);
     piton::RequireRange("Normalize", 9, said, para.aLength, para.aLength, at);
     const piton::RowsWork work("Normalize", sharedTmpBuffer, piton::LayerNormNeeds(shape.pitch, sizeof(U) == sizeof(half)), shape);
-    piton::RequireRows("Normalize", work, output, inputX);
+    piton::RequireRows(work, output, inputX);
+    work.Apart(shape.last, gamma, beta);
+    work.Apart(shape.first, outputRstd, inputMean, inputVariance);
     const auto change = piton::ScaleAndShift::Of(work, config.isNoGamma ? nullptr : &gamma, config.isNoBeta ? nullptr : &beta);
     piton::NormalizeRows(work, output, outputRstd, piton::NormOutputs<float>{inputMean, inputVariance, false}, change, epsilon, inputX);
 }

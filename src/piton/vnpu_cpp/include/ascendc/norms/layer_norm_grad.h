@@ -136,8 +136,10 @@ PITON_API void LayerNormGrad(const LocalTensor<T> &outputPdX, const LocalTensor<
     piton::RequireRange("LayerNormGrad", 10, static_cast<uint32_t>(shapeInfo.dataFormat), 0, 0, at); /* DataFormat::ND */
     const piton::AxisShape shape = piton::RowsOfTiling(tiling, at);
     const piton::RowsWork work("LayerNormGrad", sharedTmpBuffer, piton::LayerNormGradNeeds(shape.pitch), shape);
-    piton::RequireRows("LayerNormGrad", work, outputPdX, inputX);
-    piton::RequireRows("LayerNormGrad", work, resForGamma, inputDy);
+    piton::RequireRows(work, outputPdX, inputX);
+    piton::RequireRows(work, resForGamma, inputDy);
+    work.Apart(shape.pitch, inputGamma);
+    work.Apart(shape.first, inputVariance, inputMean);
     const piton::FloatSteps row{piton::FloatTensor(), 0, static_cast<int32_t>(shape.pitch), at};
     const piton::FloatTensor gamma = piton::WidePart(work.memory, inputGamma, row);
     const piton::LayerNormGradTensors<T> tensors{outputPdX, resForGamma, inputDy, inputX, inputVariance, inputMean};
@@ -159,7 +161,8 @@ PITON_API void LayerNormGradBeta(const LocalTensor<T> &outputPdGamma, const Loca
     PITON_REQUIRE_TYPE("LayerNormGradBeta", piton::kIsFloat<T>, "half, float");
     const piton::AxisShape shape = piton::RowsOfTiling(tiling, at);
     const piton::RowsWork work("LayerNormGradBeta", sharedTmpBuffer, piton::LayerNormGradBetaNeeds(shape.pitch), shape);
-    piton::RequireRows("LayerNormGradBeta", work, resForGamma, inputDy);
+    piton::RequireRows(work, resForGamma, inputDy);
+    work.Apart(shape.pitch, outputPdGamma, outputPdBeta);
     piton::SumGradients(work, outputPdGamma, outputPdBeta, resForGamma, inputDy);
 }
 template <typename T, bool isReuseSource = false>

@@ -48,7 +48,8 @@ PITON_API void RmsNorm(const LocalTensor<T> &dstLocal, const LocalTensor<T> &src
     PITON_REQUIRE_TYPE("RmsNorm", piton::kIsFloat<T>, "half, float");
     const piton::AxisShape shape = piton::RowsOfTiling(tiling, at);
     const piton::RowsWork work("RmsNorm", sharedTmpBuffer, piton::RmsNormNeeds(shape.pitch, sizeof(T) == sizeof(half)), shape);
-    piton::RequireRows("RmsNorm", work, dstLocal, srcLocal);
+    piton::RequireRows(work, dstLocal, srcLocal);
+    work.Apart(shape.pitch, gammaLocal);
     piton::RmsNormRows(work, dstLocal, srcLocal, gammaLocal, static_cast<float>(epsilon));
 }
 template <typename T, bool isBasicBlock = false, typename Tiling>

@@ -85,18 +85,24 @@ private:
 
 /* Temporary memory, cut as `needs` say. */
 struct RowsWork {
+    const char *api;
     RowNeeds needs;
     RowPlan plan;
     AxisShape shape;
     FloatTensor memory;
 
-    PITON_API RowsWork(const char *api, const AscendC::LocalTensor<uint8_t> &given, const RowNeeds &what, const AxisShape &rows)
-        : needs(what), plan(PlanRows(given.GetSize(), rows.first, what)), shape(rows), memory(given.template ReinterpretCast<float>()) {
+    PITON_API RowsWork(const char *name, const AscendC::LocalTensor<uint8_t> &given, const RowNeeds &what, const AxisShape &rows)
+        : api(name), needs(what), plan(PlanRows(given.GetSize(), rows.first, what)), shape(rows), memory(given.template ReinterpretCast<float>()) {
         if (plan.chunk == 0) {
             Fault(VNPU_FAULT_UB_OVERFLOW, api, rows.at, LeastBytes(what), given.GetSize());
         }
     }
     PITON_API uint64_t Used() const { return needs.Bytes(plan.group, plan.chunk); }
+    /* `elements` of each of the call's tensors lie outside the memory. */
+    template <typename... T>
+    PITON_API void Apart(uint64_t elements, const AscendC::LocalTensor<T> &...tensors) const {
+        (RequireApart(api, tensors.Operand(), elements * sizeof(T), memory.Operand(), Used(), shape.at), ...);
+    }
     PITON_API FloatTensor Number(uint32_t which) const { return memory[needs.fixed + which * plan.group]; }
     PITON_API FloatTensor Spread(uint32_t which) const { return memory[needs.fixed + (needs.numbers + which * kFloatsOfBlock) * plan.group]; }
     PITON_API FloatTensor Lanes() const { return memory[needs.fixed + plan.group * static_cast<uint32_t>(needs.OfGroup())]; }

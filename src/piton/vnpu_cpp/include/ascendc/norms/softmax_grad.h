@@ -20,11 +20,11 @@ struct SoftmaxGradTensors {
 
 /* Whole blocks of a row, memory apart from the matrices. */
 template <typename T>
-PITON_API void RequireMatrix(const char *api, const RowsWork &work, const AscendC::SoftMaxShapeInfo &shape, const AscendC::LocalTensor<T> &tensor) {
-    RequireRange(api, 3, shape.srcK * sizeof(T) % kBlockBytes, 0, 0, work.shape.at);
-    RequireRange(api, 3, shape.oriSrcK, 1, shape.srcK, work.shape.at);
-    RequireRange(api, 3, shape.oriSrcM, 0, shape.srcM, work.shape.at);
-    RequireApart(api, tensor.Operand(), uint64_t(shape.srcM) * shape.srcK * sizeof(T), work.memory.Operand(), work.Used(), work.shape.at);
+PITON_API void RequireMatrix(const RowsWork &work, const AscendC::SoftMaxShapeInfo &shape, const AscendC::LocalTensor<T> &tensor) {
+    RequireRange(work.api, 3, shape.srcK * sizeof(T) % kBlockBytes, 0, 0, work.shape.at);
+    RequireRange(work.api, 3, shape.oriSrcK, 1, shape.srcK, work.shape.at);
+    RequireRange(work.api, 3, shape.oriSrcM, 0, shape.srcM, work.shape.at);
+    work.Apart(uint64_t(shape.srcM) * shape.srcK, tensor);
 }
 
 /* Number 0 = the sum of grad * src of each row. */
@@ -59,8 +59,9 @@ template <bool isNz, typename T>
 PITON_API void SoftmaxGradOfMatrix(const SoftmaxGradTensors<T> &tensors, const AscendC::LocalTensor<uint8_t> &memory, const AscendC::SoftMaxShapeInfo &shape,
                                    bool isFront, Location at) {
     const RowsWork work("SoftmaxGrad", memory, SoftmaxGradNeeds(shape.srcK), {shape.oriSrcM, shape.oriSrcK, shape.srcK, at});
-    RequireMatrix("SoftmaxGrad", work, shape, tensors.grad);
-    RequireMatrix("SoftmaxGrad", work, shape, tensors.src);
+    RequireMatrix(work, shape, tensors.grad);
+    RequireMatrix(work, shape, tensors.src);
+    work.Apart(uint64_t(shape.srcM) * (isFront ? kBlockBytes / sizeof(T) : shape.srcK), tensors.dst);
     const Matrix<T, isNz> grad{work, tensors.grad, tensors.grad, shape.srcM, 0}, src{work, tensors.src, tensors.src, shape.srcM, 1};
     work.EachGroup([&](uint32_t start, uint32_t count) {
         const SoftmaxGradGroup<isNz, T> group{work, grad, src, tensors.dst, start, count};
@@ -84,8 +85,9 @@ template <bool isNz, typename T, typename S>
 PITON_API void SimpleSoftmaxOfMatrix(const SimpleSoftmaxTensors<T, S> &tensors, const AscendC::LocalTensor<uint8_t> &memory,
                                      const AscendC::SoftMaxShapeInfo &shape, Location at) {
     const RowsWork work("SimpleSoftMax", memory, SoftmaxNeeds(shape.srcK), {shape.oriSrcM, shape.oriSrcK, shape.srcK, at});
-    RequireMatrix("SimpleSoftMax", work, shape, tensors.src);
-    RequireMatrix("SimpleSoftMax", work, shape, tensors.dst);
+    RequireMatrix(work, shape, tensors.src);
+    RequireMatrix(work, shape, tensors.dst);
+    work.Apart(uint64_t(shape.srcM) * (kBlockBytes / sizeof(S)), tensors.sum, tensors.max);
     const Matrix<T, isNz> matrix{work, tensors.dst, tensors.src, shape.srcM, 0};
     work.EachGroup([&](uint32_t start, uint32_t count) {
         const RowNumbers numbers{work, start, count, work.Spread(0), false};

@@ -175,9 +175,9 @@ PITON_API void SoftmaxFlashV3(const LocalTensor<T> &dstTensor, const LocalTensor
     static_assert(!isDataFormatNZ, "SoftmaxFlashV3 has the format ND only");
     piton::RequirePasaShape(params, at);
     const piton::RowsWork work("SoftmaxFlashV3", sharedTmpBuffer, piton::SoftmaxPasaNeeds(params.srcK), {params.srcM, params.srcK, params.srcK, at});
-    const uint64_t bytes = uint64_t(params.srcM) * params.srcK * sizeof(half);
-    piton::RequireApart("SoftmaxFlashV3", srcTensor.Operand(), bytes, sharedTmpBuffer.Operand(), work.Used(), at);
-    piton::RequireApart("SoftmaxFlashV3", dstTensor.Operand(), bytes, sharedTmpBuffer.Operand(), work.Used(), at);
+    work.Apart(uint64_t(params.srcM) * params.srcK, srcTensor, dstTensor);
+    work.Apart(uint64_t(params.srcM) * piton::kFloatsOfBlock, meanTensor, expSumTensor, maxTensor, inMeanTensor, inExpSumTensor, inMaxTensor);
+    work.Apart(uint64_t(params.srcM) * (piton::kBlockBytes / sizeof(half)), expMaxTensor);
     const piton::Matrix<half, false> matrix{work, dstTensor, srcTensor, params.srcM};
     const piton::PasaNumbers numbers{meanTensor, expSumTensor, maxTensor, expMaxTensor, inMeanTensor, inExpSumTensor, inMaxTensor};
     work.EachGroup([&](uint32_t start, uint32_t count) { piton::PasaGroup{matrix, numbers, work, params, isUpdate, start, count}(); });

@@ -187,6 +187,20 @@ private:
     }
 };
 
+/* The numbers of a call lie outside the memory. */
+template <typename T, typename S>
+PITON_API void RequireApartNumbers(const RowsWork &work, const SoftmaxNumbers<T, S> &given) {
+    const uint64_t each = given.isDense ? 1 : kBlockBytes / sizeof(S), rows = work.shape.first;
+    for (const auto *tensor : {given.sum, given.max, given.firstMax, given.oldSum, given.oldMax}) {
+        if (tensor != nullptr) {
+            work.Apart(rows * each, *tensor);
+        }
+    }
+    if (given.factor != nullptr) {
+        work.Apart(rows * (given.isDense ? 1 : kBlockBytes / sizeof(T)), *given.factor);
+    }
+}
+
 /* `lengths`: rows and columns with data, stored columns; `storedRows` as a matrix NZ has them. */
 template <bool isNz, SoftmaxEnd end, typename T, typename S>
 PITON_API void SoftmaxOfMatrix(const char *api, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src,
@@ -195,9 +209,8 @@ PITON_API void SoftmaxOfMatrix(const char *api, const AscendC::LocalTensor<T> &d
     RequireRange(api, 3, lengths.pitch * sizeof(T) % kBlockBytes, 0, 0, lengths.at);
     RequireRange(api, 3, lengths.last, 1, lengths.pitch, lengths.at);
     RequireRange(api, 3, lengths.first, 0, storedRows, lengths.at);
-    const uint64_t bytes = uint64_t(isNz ? storedRows : lengths.first) * lengths.pitch * sizeof(T);
-    RequireApart(api, src.Operand(), bytes, memory.Operand(), work.Used(), lengths.at);
-    RequireApart(api, dst.Operand(), bytes, memory.Operand(), work.Used(), lengths.at);
+    work.Apart(uint64_t(isNz ? storedRows : lengths.first) * lengths.pitch, src, dst);
+    RequireApartNumbers(work, given);
     const Matrix<T, isNz> matrix{work, dst, src, storedRows};
     work.EachGroup([&](uint32_t start, uint32_t count) { SoftmaxGroup<T, S, isNz, end>{matrix, given, work, start, count}(); });
 }

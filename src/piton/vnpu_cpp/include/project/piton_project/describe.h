@@ -56,7 +56,8 @@ inline std::string ShownTemplate(const TemplateTable &table) {
     });
     const auto combinations =
         Listed(table.combinations, [](const auto &values) { return Listed(values, [](int64_t value) { return std::to_string(value); }); });
-    return "{\"parameters\": " + parameters + ", \"combinations\": " + combinations + "}";
+    const auto types = Listed(table.kernel_types, [](int64_t type) { return std::to_string(type); });
+    return "{\"parameters\": " + parameters + ", \"combinations\": " + combinations + ", \"kernel_types\": " + types + "}";
 }
 
 inline std::string ShownOperator(const std::string &type, const Definition &definition) {

@@ -21,6 +21,10 @@ PITON_API void CallKernel(Result (*kernel)(P...), const Addresses<N> &addresses,
 
 template <std::size_t N, typename Result, typename... P>
 PITON_API void CallKernel(Result (*kernel)(P...), const Addresses<N> &addresses) {
+    constexpr uint32_t kKind = piton::DeclaredKind<Result>();
+    if constexpr (kKind != VNPU_CORE_AIV) { /* `__cube__`, `__mix__`, of which the entry itself knows nothing */
+        piton::Submit(piton::MakeNote(VNPU_OP_TASK_TYPE, piton::Location(), kKind, VNPU_TYPE_DEFAULT));
+    }
     static_assert(sizeof...(P) == N, "the kernel has to take one address per input and output of the OpDef, the workspace and the tiling data, in this order");
     static_assert((std::is_pointer<P>::value && ...), "every parameter of a project's kernel is an address");
     if constexpr (sizeof...(P) == N) {

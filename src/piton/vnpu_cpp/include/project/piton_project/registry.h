@@ -47,7 +47,7 @@ public:
     std::function<ge::graphStatus(Call &, std::shared_ptr<void> &)> parse;
 };
 
-enum class TemplateKind { kType, kNumber, kIgnored };
+enum class TemplateKind { kType, kNumber, kKernelType, kIgnored };
 
 /* A parameter of a kernel template with the values it may have. */
 struct TemplateParameter {
@@ -56,9 +56,12 @@ struct TemplateParameter {
     std::vector<int64_t> values;
 };
 
+constexpr int64_t kNoKernelType = -1; /* the kernel says itself on which cores it runs */
+
 struct TemplateTable {
     std::vector<TemplateParameter> parameters;
     std::vector<std::vector<int64_t>> combinations; /* the tiling key is the place in this list */
+    std::vector<int64_t> kernel_types;              /* of each combination: a KernelMetaType, or kNoKernelType */
 };
 
 struct Definition {

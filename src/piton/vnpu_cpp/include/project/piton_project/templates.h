@@ -44,6 +44,9 @@ inline TemplateParameter NumberParameter(const char *name, const std::vector<int
     return {name, TemplateKind::kNumber, std::move(values)};
 }
 
+/* On which cores combinations run; without a name it is no parameter of the kernel. */
+inline TemplateParameter KernelTypeParameter(const char *name, std::vector<int64_t> values) { return {name, TemplateKind::kKernelType, std::move(values)}; }
+
 inline TemplateParameter IgnoredParameter() { return {"", TemplateKind::kIgnored, {}}; }
 
 struct TemplateDeclaration {
@@ -65,6 +68,7 @@ public:
         table_.parameters = declaration.parameters;
         for (const auto &selection : selections) {
             std::vector<int64_t> chosen;
+            type_of_selection_ = KernelTypeOf(selection);
             Multiply(selection, chosen);
         }
         Registry::Get().templates[type_] = table_;
@@ -90,6 +94,7 @@ private:
         if (chosen.size() == table_.parameters.size()) {
             if (std::find(table_.combinations.begin(), table_.combinations.end(), chosen) == table_.combinations.end()) {
                 table_.combinations.push_back(chosen);
+                table_.kernel_types.push_back(KernelTypeOf(chosen));
             }
             return;
         }
@@ -102,6 +107,26 @@ private:
         }
     }
 
+    /* As ASCENDC_TPL_KERNEL_TYPE_SEL of the selection says. */
+    static int64_t KernelTypeOf(const std::vector<TemplateParameter> &selection) {
+        for (const auto &item : selection) {
+            if (item.kind == TemplateKind::kKernelType && item.name.empty() && !item.values.empty()) {
+                return item.values[0];
+            }
+        }
+        return kNoKernelType;
+    }
+
+    /* As the parameter of the combination says that is a kernel type, if there is one. */
+    int64_t KernelTypeOf(const std::vector<int64_t> &chosen) const {
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            if (table_.parameters[i].kind == TemplateKind::kKernelType) {
+                return chosen[i];
+            }
+        }
+        return type_of_selection_;
+    }
+
     std::string Shown(const std::vector<int64_t> &values) const {
         std::string text;
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -112,6 +137,7 @@ private:
     }
 
     std::string type_;
+    int64_t type_of_selection_ = kNoKernelType;
     TemplateTable table_;
 };
 

@@ -4,8 +4,7 @@
  * Problem: one header, included by the tiling function and by the kernel, lists the template parameters of the kernel and the combinations to compile.
  * Approach: for host code the list becomes a table; a tiling key is the place of a combination in it. The build reads the table and writes one call of the
  * kernel per combination. For kernels the macros say nothing.
- * Limits: keys are not the numbers that the vendor's encoding gives. Kernel types, determinism and structures per combination are read over. One table per
- * source file.
+ * Limits: keys are not the numbers that the vendor's encoding gives. Determinism and structures per combination are read over. One table per source file.
  */
 #ifndef PITON_PROJECT_TEMPLATE_ARGUMENT_H
 #define PITON_PROJECT_TEMPLATE_ARGUMENT_H
@@ -77,6 +76,18 @@
 #define ASCENDC_TPL_UI_LIST 1
 #define ASCENDC_TPL_UI_MIX 2
 
+/* As KernelMetaType numbers them. */
+#define ASCENDC_TPL_AIV_ONLY 0
+#define ASCENDC_TPL_AIC_ONLY 1
+#define ASCENDC_TPL_MIX_AIV_1_0 2
+#define ASCENDC_TPL_MIX_AIC_1_0 3
+#define ASCENDC_TPL_MIX_AIC_1_1 4
+#define ASCENDC_TPL_MIX_AIC_1_2 5
+#define ASCENDC_TPL_AICORE 6
+#define ASCENDC_TPL_VECTORCORE 7
+#define ASCENDC_TPL_MIX_AICORE 8
+#define ASCENDC_TPL_MIX_VECTOR_CORE 9
+
 #if defined(PITON_PROJECT_HOST)
 
 #include "piton_project/templates.h"
@@ -93,9 +104,9 @@
 #define ASCENDC_TPL_BOOL_SEL(name, ...) ::piton_project::ListParameter(#name, {__VA_ARGS__})
 #define ASCENDC_TPL_UINT_DECL(name, bits, ...) ::piton_project::NumberParameter(#name, {__VA_ARGS__})
 #define ASCENDC_TPL_UINT_SEL(name, ...) ::piton_project::NumberParameter(#name, {__VA_ARGS__})
-#define ASCENDC_TPL_KERNEL_TYPE_DECL(...) ::piton_project::IgnoredParameter()
-#define ASCENDC_TPL_KERNEL_TYPE_SEL(...) ::piton_project::IgnoredParameter()
-#define ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(...) ::piton_project::IgnoredParameter()
+#define ASCENDC_TPL_KERNEL_TYPE_DECL(name, ...) ::piton_project::KernelTypeParameter(#name, {__VA_ARGS__})
+#define ASCENDC_TPL_KERNEL_TYPE_SEL(...) ::piton_project::KernelTypeParameter("", {__VA_ARGS__})
+#define ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(name, ...) ::piton_project::KernelTypeParameter(#name, {__VA_ARGS__})
 #define ASCENDC_TPL_DETERMINISTIC_SEL(...) ::piton_project::IgnoredParameter()
 #define ASCENDC_TPL_TILING_STRUCT_SEL(...) ::piton_project::IgnoredParameter()
 
