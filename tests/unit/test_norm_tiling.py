@@ -53,6 +53,15 @@ int main() {
     TWO(GetSoftMaxFlashV2, two, 4, 4, true)
     TWO(GetSoftMaxGrad, two, 4, false, false)
     TWO(GetLogSoftMax, two, 4, false)
+    SIZES(GetTanh, TensorShape({1000}), 2, false)
+    SIZES(GetFloor, TensorShape({1000}), 4, false)
+    SIZES(GetPower, TensorShape({1000}), TensorShape({1}), false, 4, false)
+    SIZES(GetGelu, TensorShape({1000}), 4)
+    SIZES(GetSum, 1000, 4, false)
+    SIZES(GetReduceMax, two, ge::DT_FLOAT16, ReducePattern::AR, true, false)
+    uint32_t live = 0, extra = 0;
+    GetErfTmpBufferFactorSize(2, live, extra);
+    std::printf(", \"factors\": [%u, %u]", live, extra);
     SAME(LayerNormTiling, GetLayerNormNDTilingInfo(four, 8192, 4, false, t))
     SAME(LayerNormSeparateTiling, GetLayerNormNDTilingInfo(two, 8192, 4, false, true, t))
     SAME(LayerNormGradTiling, GetLayerNormGradNDTilingInfo(four, 8192, 4, false, t))
@@ -84,6 +93,15 @@ int main() {
 """
 
 
+LISTED = r"""
+#include "kernel_operator.h"
+#include "ascendc/norms/elementwise.h"
+#define AS_LISTED(Name, Kind, slots, sources) \
+    static_assert(piton::Kind##Function::kSlots == slots && piton::Kind##Function::kSources == sources, #Name);
+PITON_ELEMENTWISE(AS_LISTED)
+"""
+
+
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("norms")
@@ -96,8 +114,16 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_least_memory_is_some_and_not_more_than_the_most(answers: dict[str, Any]) -> None:
     sizes = {name: size for name, size in answers.items() if name.startswith("Get")}
-    assert len(sizes) == 15
+    assert len(sizes) == 21
     assert [name for name, (most, least) in sizes.items() if not 0 < least <= most < 196608] == []
+
+
+def test_elementwise_functions_ask_for_what_their_headers_keep(answers: dict[str, Any], tmp_path: Path) -> None:
+    source = tmp_path / "listed.cpp"
+    source.write_text(LISTED)
+    subprocess.run(["g++", "-std=c++17", "-fsyntax-only", f"-I{INCLUDE}", str(source)], check=True, timeout=300)
+    assert answers["GetTanh"] == [2 * 1024 * 4, 2 * 256]
+    assert answers["factors"] == [10, 5 * 256]
 
 
 def test_both_forms_of_a_tiling_structure_have_the_same_bytes(answers: dict[str, Any]) -> None:

@@ -125,10 +125,6 @@ enum class CacheRwMode : uint8_t { READ = 1, WRITE = 2, RW = 3 };
 
 enum class MaskMode : uint8_t { NORMAL = 0, COUNTER };
 
-/* How a matrix lies in memory, and which of its axes is reduced, for functions of rows. */
-enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC };
-enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
-
 }  // namespace AscendC
 
 namespace piton {

@@ -10,7 +10,7 @@
 #ifndef PITON_ASCENDC_NORMS_LAYER_NORM_H
 #define PITON_ASCENDC_NORMS_LAYER_NORM_H
 
-#include "../enums.h"
+#include "reduce_pattern.h"
 #include "row_block.h"
 #include "tilings.h"
 

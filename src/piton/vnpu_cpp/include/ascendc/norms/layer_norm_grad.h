@@ -9,6 +9,7 @@
 #ifndef PITON_ASCENDC_NORMS_LAYER_NORM_GRAD_H
 #define PITON_ASCENDC_NORMS_LAYER_NORM_GRAD_H
 
+#include "../shape_info.h"
 #include "layer_norm.h"
 
 namespace AscendC {

@@ -3,6 +3,7 @@
 #define PITON_HOST_TILING_TILING_API_H
 
 #include "piton_matmul/classes.h"
+#include "piton_norms/elementwise.h"
 #include "piton_norms/more_norms.h"
 #include "piton_norms/softmax.h"
 #include "piton_project/registry.h"
