@@ -18,12 +18,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report.h"
+#include "infer.h"
 #include "secure.h"
 
 /* What checks of public operators expect to be there, as in code of the system. */
+#ifndef PITON_HAS_LIKELY
+#define PITON_HAS_LIKELY
 constexpr bool likely(bool condition) { return condition; }
 constexpr bool unlikely(bool condition) { return condition; }
+#endif
 
 namespace Ops {
 namespace Base {
