@@ -218,14 +218,14 @@ PITON_API void WelfordUpdate(const LocalTensor<U> &outputMean, const LocalTensor
 
 }  // namespace AscendC
 
-#define PITON_WELFORD_FINALIZE(parameter, argument, pointer)                                                                                                \
+#define PITON_WELFORD_FINALIZE(parameter, argument, pointer, hasCounts)                                                                                     \
     namespace AscendC {                                                                                                                                     \
     template <bool isReuseSource = false, const WelfordFinalizeConfig &config = WFFINALIZE_DEFAULT_CFG>                                                     \
     PITON_API void WelfordFinalize(const LocalTensor<float> &outputMean, const LocalTensor<float> &outputVariance, const LocalTensor<float> &inputMean,     \
                                    const LocalTensor<float> &inputVariance, parameter const LocalTensor<uint8_t> &sharedTmpBuffer,                          \
                                    const WelfordFinalizePara &para, piton::Location at = piton::Location()) {                                               \
         static_assert(!config.isCorrection, "WelfordFinalize with isCorrection is of later chips than the Ascend 910B");                                    \
-        piton::RequireWelford(inputMean, inputVariance, sharedTmpBuffer, para, pointer != nullptr, at);                                                     \
+        piton::RequireWelford(inputMean, inputVariance, sharedTmpBuffer, para, hasCounts, at);                                                              \
         const auto lanes = sharedTmpBuffer.template ReinterpretCast<float>(), result = lanes[piton::kFloatLanes], block = result[piton::kFloatsOfBlock];    \
         piton::FinalizeWelford({outputMean, outputVariance, inputMean, inputVariance, pointer, para, lanes, result, block}, sharedTmpBuffer, at);           \
     }                                                                                                                                                       \
@@ -237,9 +237,9 @@ PITON_API void WelfordUpdate(const LocalTensor<U> &outputMean, const LocalTensor
     }                                                                                                                                                       \
     }
 
-PITON_WELFORD_FINALIZE(, , static_cast<const LocalTensor<int32_t> *>(nullptr))
+PITON_WELFORD_FINALIZE(, , static_cast<const LocalTensor<int32_t> *>(nullptr), false)
 #define PITON_COMMA ,
-PITON_WELFORD_FINALIZE(const LocalTensor<int32_t> &counts PITON_COMMA, counts PITON_COMMA, &counts)
+PITON_WELFORD_FINALIZE(const LocalTensor<int32_t> &counts PITON_COMMA, counts PITON_COMMA, &counts, true)
 #undef PITON_COMMA
 #undef PITON_WELFORD_FINALIZE
 

@@ -3,7 +3,7 @@
  *
  * Problem and approach: the vendor's headers include one another, so that code gets by with any of them; here each name brings everything, with the secure
  * string functions, logging (report.h) and arithmetic that projects use.
- * Limits: no graph construction, no tiling of the high-level APIs.
+ * Limits: no graph construction; tiling of the high-level APIs is in tiling/tiling_api.h.
  */
 #ifndef PITON_PROJECT_HOST_H
 #define PITON_PROJECT_HOST_H
