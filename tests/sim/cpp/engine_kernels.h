@@ -84,6 +84,8 @@ Entry FindNormKernel(const char *name);
 Entry FindLayerNormKernel(const char *name);
 Entry FindFlashKernel(const char *name);
 Entry FindMoreNormKernel(const char *name);
+Entry FindRestKernel(const char *name);
+Entry FindShapeKernel(const char *name);
 Entry FindFormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
