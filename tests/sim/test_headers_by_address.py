@@ -12,7 +12,7 @@ import pytest
 CPP = Path(__file__).parent / "cpp"
 INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
 FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-DPITON_DEVICE_PASS", f"-I{INCLUDE}", f"-I{CPP}"]
-SUB, DIV, SQRT, COPY, COPY_PAD, INIT, FAULT = 2, 4, 66, 192, 193, 320, 325
+SUB, DIV, SQRT, COPY, COPY_PAD, CROSS_SET, INIT, FAULT = 2, 4, 66, 192, 193, 260, 320, 325
 COUNT, I4 = 1, 13
 MEMORY = 0x100000000000
 Scenarios = dict[str, list[dict[str, Any]]]
@@ -69,3 +69,9 @@ def test_four_bit_elements_are_copied_by_half_bytes(scenarios: Scenarios) -> Non
     assert (out["op"], out["p"][:2], out["dst"][1], out["dst"][3]) == (COPY, [1, 64], MEMORY + 128, I4)
     assert (back["op"], back["p"][:2], back["dst"][1], back["src0"][1]) == (COPY, [1, 32], 96, MEMORY)
     assert (pad["op"], pad["p"][:2], pad["dst"][1]) == (COPY_PAD, [1, 5], MEMORY + 1)
+
+
+def test_names_without_effect_submit_nothing_and_notify_event_is_a_flag_of_mode_two(scenarios: Scenarios) -> None:
+    assert "nothing_to_do" not in scenarios
+    (flag,) = scenarios["flags"]
+    assert (flag["op"], flag["p"][0], flag["p"][2]) == (CROSS_SET, 2, 5)

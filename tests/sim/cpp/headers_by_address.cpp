@@ -71,13 +71,28 @@ void four_bits() {
     DataCopyPad(global[2], At<int4b_t>(0), DataCopyParams(1, 5, 0, 0));
 }
 
+void flags() {
+    NotifyEvent<PIPE_MTE3>(5);
+    static_assert(UFMode2 == 2 && UFMode3 == 3 && SYNC_AIV_ONLY_ALL == 14 && BRCB_BROADCAST_NUMBER == 8, "numbers that kernels know by name");
+    static_assert(min(3, 5u) == 3 && max(7, int64_t(9)) == 9, "of numbers, outside every namespace");
+}
+
+void nothing_to_do() {
+    InitDump(false, reinterpret_cast<__gm__ uint8_t *>(0x100000000000), 1024);
+    InitDump(true, 1024);
+    SetNextTaskStart();
+    WaitPreTaskEnd();
+    Barrier();
+}
+
 struct Scenario {
     const char *name;
     void (*kernel)();
 };
 
 const Scenario kScenarios[] = {{"through_pointers", through_pointers}, {"composed", composed},   {"direct", direct},
-                               {"configured_queue", configured_queue}, {"too_often", too_often}, {"four_bits", four_bits}};
+                               {"configured_queue", configured_queue}, {"too_often", too_often}, {"four_bits", four_bits},
+                               {"nothing_to_do", nothing_to_do},       {"flags", flags}};
 
 }  // namespace
 
