@@ -94,7 +94,7 @@ void load_image(const Arguments &x) {
 }
 void copy_bias(const Arguments &x) {
     Probe(
-        x, CALL { u.LoadBoth(); }, CALL { DataCopy(u.table, u.l1Floats[kToAt / 4], DataCopyParams(2, 2, 2, 0)); },
+        x, CALL { u.LoadBoth(); }, CALL { DataCopy(u.table, u.l1Floats[kToAt / 4], DataCopyParams(2, 1, 1, 0)); },
         CALL {
             Mmad(u.c, u.a, u.b, u.table, MmadParams(32, 32, 32, 0, false, false));
             u.Give();
@@ -102,10 +102,10 @@ void copy_bias(const Arguments &x) {
         Nobody);
 }
 void mmad_left(const Arguments &x) {
-    Probe(x, CALL { u.LoadBoth(); }, CALL { Mmad(u.c, u.a, u.b, MmadParams(20, 32, 30, 0, false, true)); }, CALL { u.Give(); }, FillLeft);
+    Probe(x, CALL { u.LoadBoth(); }, CALL { Mmad(u.c, u.a, u.b, MmadParams(32, 32, 16, 0, false, true)); }, CALL { u.Give(); }, FillLeft);
 }
 void mmad_right(const Arguments &x) {
-    Probe(x, CALL { u.LoadBoth(); }, CALL { Mmad(u.c, u.a, u.b, MmadParams(32, 16, 32, 0, false, true)); }, CALL { u.Give(); }, FillRight);
+    Probe(x, CALL { u.LoadBoth(); }, CALL { Mmad(u.c, u.a, u.b, MmadParams(32, 32, 16, 0, false, true)); }, CALL { u.Give(); }, FillRight);
 }
 void mmad_bias(const Arguments &x) {
     Probe(x, CALL { u.LoadBoth(); }, CALL { Mmad(u.c, u.a, u.b, u.table[kSide], MmadParams(32, 32, 32, 0, false, false)); }, CALL { u.Give(); }, CopyRow);
