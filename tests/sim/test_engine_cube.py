@@ -392,7 +392,6 @@ def test_results_beyond_m_and_n_are_undefined(rig: Rig) -> None:
         (load_data(local(L0A, 65536 - 512, F16), l1(0, F16), 2, 1), "out_of_bounds"),
         (load_data(local(L0A, 256, F16), l1(0, F16), 1, 1), "misaligned"),
         (load_data(local(L0A, 0, F16), l1(524288 - 512, F16), 2, 1), "out_of_bounds"),
-        (load_data(local(L0A, 0, F16, 512), l1(0, F16), 2, 1), "out_of_bounds"),
         (load_data(local(L0B, 0, I8), l1(0, I8), 2, 2, fractal_gap=0), "bad_overlap"),
         (load_data(local(L0C, 0, F16), l1(0, F16), 1, 1), "unsupported_api"),
         (load_data(local(L0A, 0, F16), l1(0, F16), 256, 1), "bad_parameter"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from engine_rig import BRCB, COPY, GATHER, U32, Record, Report, Rig, V, barrier, count, flag, gm, load, record, set_flag, store, strided, ub, wait_flag
+from engine_rig import BRCB, COPY, GATHER, U32, Record, Report, Rig, V, barrier, count, flag, gm, load, pad, record, set_flag, store, strided, ub, wait_flag
 
 BYTES = 2048
 
@@ -46,6 +46,23 @@ def test_lanes_that_read_what_other_lanes_overwrite_are_a_violation(rig: Rig) ->
     middle, data = gather_in_place(4 * np.roll(np.arange(64), 1))
     report, _ = around(rig, data, middle)
     assert report.causes() == ["bad_overlap"]
+
+
+def test_a_store_may_still_read_what_a_lane_overwrites_with_the_same_value(rig: Rig) -> None:
+    offsets = np.repeat(32 * np.arange(8), 8)
+    middle, data = gather_in_place(offsets)
+    aside = rig.upload(np.zeros(8, np.float32), is_mutable=True)
+    heads = pad(gm(aside), ub(0), 4, blocks=8)
+    report, _ = around(rig, data, [*flag(V, 5), heads, *middle])
+    assert (report.causes(), report.findings()) == ([], ["equal_value_overlap"])
+
+
+def test_a_store_may_not_read_what_a_lane_changes(rig: Rig) -> None:
+    offsets = np.repeat(32 * np.arange(8), 8)
+    middle, data = gather_in_place(offsets)
+    aside = rig.upload(np.zeros(64, np.float32), is_mutable=True)
+    report, _ = around(rig, data, [*flag(V, 5), store(gm(aside), ub(0), 256), *middle])
+    assert report.causes() == ["missing_sync"]
 
 
 def rows_over_themselves(first: int) -> list[Record]:

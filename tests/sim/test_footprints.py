@@ -107,7 +107,8 @@ def check(rig: Rig, name: str, blocks: range) -> None:
         for block in blocks:
             expected = matters(rig, name, block, who)
             before, behind = is_reported(rig, name, block, who)
-            if before != expected or behind != (expected and not name.startswith(WAITED_FOR)):
+            may_be_silent = expected and name.startswith(WAITED_FOR)
+            if before != expected or (behind != expected and not may_be_silent):
                 wrong.append((block, who, expected, before, behind))
     assert wrong == [], f"(block, intruder, order matters, reported before, reported behind): {wrong}"
 
@@ -142,8 +143,11 @@ WITH_SCRATCH = [name for name in COMPOSED if name not in NOT_USED and not name.s
 SCRATCH_SHIFT, SCRATCH_BASE = 8, 32
 
 
-@pytest.mark.parametrize("tensor", [0, 1024])
-@pytest.mark.parametrize("name", WITH_SCRATCH)
+LARGE = ("sums_so_far", "product_of_axis")
+"""These need more than what lies behind the source."""
+
+
+@pytest.mark.parametrize(("name", "tensor"), [(name, tensor) for name in WITH_SCRATCH for tensor in (0, 1024) if tensor == 0 or not name.startswith(LARGE)])
 def test_scratch_memory_over_a_tensor_of_the_call_is_found(rig: Rig, name: str, tensor: int) -> None:
     report, _ = run(rig, name, 0, (tensor + SCRATCH_BASE) << SCRATCH_SHIFT, contents(name)[0])
     assert report.causes() == ["bad_overlap"], report.diagnostics

@@ -93,6 +93,7 @@ Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 Entry FindProbe(const char *name);
 Entry FindComposedProbe(const char *name);
+Entry FindCubeProbe(const char *name);
 Entry FindMatmulFormKernel(const char *name);
 Entry FindAskedMatmulKernel(const char *name);
 

@@ -66,6 +66,13 @@ PROBE(bytes_column, const uint32_t shape[] = {20, 7}, narrow[] = {20, 1};
       Broadcast<int8_t, 2, 1>(m.At<int8_t>(kTo), m.At<int8_t>(kFrom), shape, narrow, memory))
 PROBE(xor_bits, Xor(m.At<int16_t>(kTo), m.At<int16_t>(kFrom), m.At<int16_t>(kSecond), memory, kCount))
 
+constexpr CumSumConfig kAlongHere{true, false, true};
+PROBE(sums_so_far, CumSum<T, kAlongHere>(to, second, from, memory, {kHeight, kColumns}))
+PROBE(mean_of_axis, const uint32_t matrix[] = {kHeight, kColumns}; ReduceMean<T, Pattern::Reduce::AR>(to, from, memory, matrix, true))
+PROBE(product_of_axis, const uint32_t matrix[] = {kHeight, kColumns}; ReduceProd<T, Pattern::Reduce::AR>(to, from, memory, matrix, true))
+PROBE(sum_of_bits, ReduceXorSum<int16_t>(m.At<int16_t>(kTo), m.At<int16_t>(kFrom), m.At<int16_t>(kSecond), memory, kCount))
+ONE(digamma_of, Digamma)
+
 #define BOTH(name) \
     {#name " f16", name<half>}, { #name " f32", name<float> }
 const Row kAll[] = {BOTH(floor_of),
@@ -100,7 +107,12 @@ const Row kAll[] = {BOTH(floor_of),
                     BOTH(top_k_of),
                     BOTH(quant_of),
                     {"bytes_column", bytes_column<half>},
-                    {"xor_bits", xor_bits<half>}};
+                    {"xor_bits", xor_bits<half>},
+                    BOTH(sums_so_far),
+                    {"mean_of_axis f32", mean_of_axis<float>},
+                    {"product_of_axis f32", product_of_axis<float>},
+                    {"sum_of_bits", sum_of_bits<half>},
+                    BOTH(digamma_of)};
 
 }  // namespace
 

@@ -72,13 +72,38 @@ void refuse_access(Core &core, const vnpu_record &record, const vnpu_operand &op
               {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
 }
 
+bool is_all_undefined(const UndefinedBytes &undefined, const IntervalSet &spilt, uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; ++at)
+        if (!undefined.any(at, at + 1) && !spilt.covers(at, at + 1)) return false;
+    return true;
+}
+
+// Memory around the cube unit is not shared out: a tensor there has the size that it was declared with, and whole fractals are loaded, multiplied and stored
+// whatever that says. Where nobody has put anything behind it, nothing is lost.
+bool spills_into_nothing(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write) {
+    if (operand.space < VNPU_SPACE_L0A || operand.space > VNPU_SPACE_L0C || !core.moves_data()) return false;
+    IntervalSet &spilt = core.cube_memory[operand.space].spilt;
+    const uint64_t begin = operand.addr + operand.limit, end = operand.addr + bytes;
+    if (!is_all_undefined(on_chip(core, operand.space).undefined, spilt, begin, end)) return false;
+    if (is_write) spilt.add(begin, end);
+    if (core.launch.reporter.has(place_of(record), "other")) return true;
+    core.note(record, "other",
+              describe(place_of(record)) + " " + verb(is_write) + " " + std::to_string(end - begin) + " bytes past the end of its tensor, which starts at " +
+                  on_chip(core, operand.space).name + " byte " + std::to_string(operand.addr) + " and was declared with " + std::to_string(operand.limit) +
+                  ": nothing lies there in this launch, so that nothing is lost; needed: a tensor of " + std::to_string(bytes) + " bytes, whole fractals",
+              {{"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
+    return true;
+}
+
 }  // namespace
 
 void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
     check_has_memory(core, record, operand.space);
     const uint64_t capacity = on_chip(core, operand.space).bytes.size();
-    const bool is_inside = operand.addr <= capacity && bytes <= capacity - operand.addr && (operand.limit == 0xffffffffu || bytes <= operand.limit);
-    if (!is_inside || operand.addr % alignment) refuse_access(core, record, operand, bytes, is_write, alignment);
+    const bool fits = operand.addr <= capacity && bytes <= capacity - operand.addr && operand.addr % alignment == 0;
+    const bool is_inside = operand.limit == 0xffffffffu || bytes <= operand.limit;
+    if (fits && (is_inside || spills_into_nothing(core, record, operand, bytes, is_write))) return;
+    refuse_access(core, record, operand, bytes, is_write, alignment);
 }
 
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {

@@ -110,6 +110,7 @@ struct CubeMemory {
     UndefinedBytes undefined;
     AccessMap map;
     UnorderedWrites unordered;
+    IntervalSet spilt;  // written past the end of a tensor that was declared too small, where nothing lay
 };
 
 // What SetFixpipeNz2ndFlag, SetFixpipePreQuantFlag and SetFixPipeConfig set for DataCopy out of L0C.

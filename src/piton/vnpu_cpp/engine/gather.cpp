@@ -61,8 +61,8 @@ std::vector<Lane> lanes_to_move(Core &core, const vnpu_record &record, const Ite
     return lanes;
 }
 
-// Source and destination have to be separate, as in which order lanes are read and written is not told, unless it makes no difference.
-void check_separate(Core &core, const vnpu_record &record, const std::vector<Lane> &lanes, uint32_t bytes) {
+// Source and destination have to be separate, as in which order lanes are read and written is not told, unless it makes no difference. True when they are not.
+bool lies_over_itself(Core &core, const vnpu_record &record, const std::vector<Lane> &lanes, uint32_t bytes) {
     uint64_t first[2] = {~0ull, ~0ull}, last[2] = {0, 0};
     std::vector<Move> moves;
     for (const Lane &lane : lanes) {
@@ -70,23 +70,40 @@ void check_separate(Core &core, const vnpu_record &record, const std::vector<Lan
         for (const uint32_t side : {0, 1}) first[side] = std::min(first[side], at[side]), last[side] = std::max(last[side], at[side] + bytes);
         moves.push_back({lane.from, lane.to, bytes});
     }
-    if (last[0] <= first[1] || last[1] <= first[0] || keeps_its_source(core, record, moves)) return;
+    if (last[0] <= first[1] || last[1] <= first[0]) return false;
+    if (keeps_its_source(core, record, moves)) return true;
     core.fail(record, "bad_overlap", api_name(place_of(record)) + ": source and destination overlap; use separate tensors",
               {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(first[0])}});
+}
+
+void read_offsets(const vnpu_record &record, const Iterations &iterations, uint32_t repeat, Footprint &footprint) {
+    for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1))
+        footprint.read(offset_at(record, iterations, repeat, lane), kOffsetBytes);
+}
+
+// What an instruction over its own source does: a lane that puts down the value that is there changes nothing for whoever reads it.
+void order_over_itself(Core &core, const vnpu_record &record, const Iterations &iterations, const std::vector<Lane> &lanes, uint32_t bytes) {
+    Footprint footprint;
+    for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat) read_offsets(record, iterations, repeat, footprint);
+    for (const Lane &lane : lanes) {
+        footprint.read(lane.from, bytes);
+        const bool is_same = core.moves_data() && std::memcmp(core.ub.data() + lane.from, core.ub.data() + lane.to, bytes) == 0;
+        is_same ? footprint.read(lane.to, bytes) : footprint.write(lane.to, bytes);
+    }
+    footprint.order(core, record);
 }
 
 void settle_gather(Core &core, const vnpu_record &record, const Iterations &iterations, const std::vector<Lane> &lanes, uint32_t bytes) {
     Footprint footprint;
     for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat, footprint.next()) {
-        for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1))
-            footprint.read(offset_at(record, iterations, repeat, lane), kOffsetBytes);
+        read_offsets(record, iterations, repeat, footprint);
         footprint.write_lanes(iterations, record.dst, bytes, repeat);
     }
+    footprint.require_unclobbered(core, record);
+    if (lies_over_itself(core, record, lanes, bytes)) return order_over_itself(core, record, iterations, lanes, bytes);
     std::vector<uint64_t> sources;  // sorted, so that neighbours merge
     for (const Lane &lane : lanes) sources.push_back(lane.from);
     std::sort(sources.begin(), sources.end());
-    footprint.require_unclobbered(core, record);
-    check_separate(core, record, lanes, bytes);
     for (const uint64_t from : sources) footprint.read(from, bytes);
     footprint.order(core, record);
 }
@@ -261,7 +278,7 @@ void run_gather_blocks(Core &core, const vnpu_record &record) {
     check_operand(core, record, record.src1, footprint.end(false), false);
     const std::vector<Lane> blocks = blocks_to_move(core, record);
     footprint.require_unclobbered(core, record);
-    check_separate(core, record, blocks, kBlockBytes);
+    lies_over_itself(core, record, blocks, kBlockBytes);
     for (const Lane &block : blocks) footprint.read(block.from, kBlockBytes);
     footprint.order(core, record);
     for (const Lane &block : blocks) {
