@@ -12,10 +12,9 @@
 
 #include "access.h"
 #include "other_cores.h"
+#include "past_cache.h"
 
 namespace vnpu {
-
-namespace {
 
 uint32_t value_bytes(Core &core, const vnpu_record &record) {
     const uint32_t bytes = record.p[0];
@@ -23,6 +22,8 @@ uint32_t value_bytes(Core &core, const vnpu_record &record) {
         core.fail(record, "bad_parameter", "a scalar access of " + std::to_string(bytes) + " bytes", {{"bytes", bytes}});
     return bytes;
 }
+
+namespace {
 
 // A touch by the scalar unit, ordered like any other and charged.
 void touch(Core &core, const vnpu_record &record, const Touch &bytes) {

@@ -1,5 +1,6 @@
 #include "vector_plan.h"
 
+#include "equal_overlap.h"
 #include "footprint.h"
 
 #include <algorithm>
@@ -207,8 +208,7 @@ Bytes part(const VectorPlan &plan, const Run &run, uint32_t which, uint32_t firs
 }
 
 // Whether, going through the iterations in order, a source byte is overwritten before it is read (or, for equal element sizes, in the iteration itself).
-// A copy onto itself (`rewrites` counts them) leaves its bytes as they are.
-bool is_clobbered(const VectorPlan &plan, uint32_t which, bool is_copy, uint32_t &rewrites) {
+bool is_clobbered(const VectorPlan &plan, uint32_t which) {
     const bool is_resizing = plan.bytes[which] != plan.bytes[0];
     IntervalSet written;
     for (const Run &run : plan.runs) {
@@ -217,13 +217,18 @@ bool is_clobbered(const VectorPlan &plan, uint32_t which, bool is_copy, uint32_t
             if (written.touches(source.begin, source.end)) return true;
             const bool is_exact = source.begin == target.begin && source.end == target.end;
             if (!is_resizing && overlap(source, target) && !is_exact) return true;
-            if (is_copy && is_exact)
-                ++rewrites;
-            else
-                written.add(target.begin, target.end);
+            written.add(target.begin, target.end);
         }
     }
     return false;
+}
+
+// Rows that are copied over themselves.
+bool is_copied_over_itself(Core &core, const vnpu_record &record, const VectorPlan &plan) {
+    if (record.opcode != VNPU_OP_COPY) return false;
+    std::vector<Move> moves;
+    for (const Run &run : plan.runs) moves.push_back({run.at[1], run.at[0], run_bytes(plan, run, 0)});
+    return keeps_its_source(core, record, moves);
 }
 
 bool any_overlap(const VectorPlan &plan, uint32_t which) {
@@ -236,31 +241,19 @@ bool any_overlap(const VectorPlan &plan, uint32_t which) {
     return overlap(source, target);
 }
 
-// Broadcast of a row over rows that begin with it does this; right on the chip in any order, since no byte changes.
-void note_rewrite(Core &core, const vnpu_record &record) {
-    if (core.launch.reporter.has(place_of(record), "equal_value_overlap")) return;
-    core.note(record, "equal_value_overlap",
-              api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) +
-                  " begins with its own source, which is written with the values it has: the result is right, but the documentation does not support "
-                  "overlap; use separate tensors",
-              {{"dst_address", static_cast<int64_t>(record.dst.addr)}});
-}
-
 }  // namespace
 
 bool check_overlap(Core &core, const vnpu_record &record, const VectorPlan &plan) {
     bool needs_snapshot = false;
     for (uint32_t which = 1; which < kOperands; ++which) {
         if (!plan.bytes[which] || is_same_walk(plan, record, which) || is_accumulation(record, which) || !any_overlap(plan, which)) continue;
-        uint32_t rewrites = 0;
-        if (is_clobbered(plan, which, record.opcode == VNPU_OP_COPY, rewrites))
+        if (is_clobbered(plan, which) && !is_copied_over_itself(core, record, plan))
             core.fail(record, "bad_overlap",
                       api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) + " overlaps source at " +
                           std::to_string(operand(record, which).addr) +
                           " so that source bytes are overwritten before they are read; use the same tensor exactly, or separate ones",
                       {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(operand(record, which).addr)}});
         needs_snapshot = true;
-        if (rewrites) note_rewrite(core, record);
     }
     return needs_snapshot;
 }
