@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from engine_rig import Rig
+from engine_rig import AIC, MTE2, Rig, S, flag, get_value, gm, l1, load
 from vector_run import Array
 
 FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16}
@@ -180,3 +180,25 @@ def test_gathered_blocks_are_weighted_and_added_up(rig: Rig, weights: str, form:
     places = lanes // 16 * 32 + lanes % 16  # every other block
     expected[:, places[active]] = total.reshape(vertical, 128)[:, active]
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(("rows", "columns", "matrices"), [(4, 32, 2), (19, 16, 3), (1, 48, 1)])
+@pytest.mark.parametrize("kind", ["f16", "f32"])
+def test_columns_of_sixteen_become_rows_in_global_memory(rig: Rig, kind: str, rows: int, columns: int, matrices: int) -> None:
+    step, pitch = -(-rows * columns // 256) * 256, matrices * (columns + 8) + 3
+    data = np.random.default_rng(rows).uniform(-9, 9, (matrices, step)).astype(FLOATS[kind])
+    got = run(rig, f"nz2nd {kind}", [data], rows * pitch, data.dtype, (rows, columns | matrices << 16)).reshape(rows, pitch)
+    for at, matrix in enumerate(data):
+        expected = matrix[: rows * columns].reshape(columns // 16, rows, 16).transpose(1, 0, 2).reshape(rows, columns)
+        np.testing.assert_array_equal(got[:, at * (columns + 8) :][:, :columns], expected)
+
+
+@pytest.mark.parametrize(("is_dump", "causes"), [(1, []), (0, ["unsupported_api"])])
+def test_a_dump_reads_memories_that_no_scalar_unit_can(rig: Rig, is_dump: int, causes: list[str]) -> None:
+    rig.reset()
+    data = np.arange(100, 116, dtype=np.int32)
+    read = get_value(l1(32))
+    read.p[1] = is_dump
+    report = rig.launch([load(l1(0), gm(rig.upload(data)), 64), *flag(MTE2, S), read], core_kind=AIC)
+    assert report.causes() == causes
+    assert report.answers[-1] == (data[8] if is_dump else 0)

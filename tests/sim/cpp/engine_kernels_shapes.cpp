@@ -156,6 +156,19 @@ void bilinear(const Arguments &x) {
     desk.Store(x.out, dst, x.b * 384 * 2);
 }
 
+/* x.a rows; columns in the low, matrices in the high half of x.b: side by side in rows of an odd length. */
+template <typename T>
+void nz2nd(const Arguments &x) {
+    const uint8_t *from = x.in;
+    Desk desk;
+    const auto rows = static_cast<uint16_t>(x.a), columns = static_cast<uint16_t>(x.b & 0xffff), matrices = static_cast<uint16_t>(x.b >> 16);
+    const auto step = static_cast<uint16_t>((rows * columns + 255) / 256), side = static_cast<uint16_t>(columns + 8);
+    const auto src = desk.Load<T>(from, matrices * step * 256 * sizeof(T));
+    GlobalTensor<T> out;
+    out.SetGlobalBuffer(reinterpret_cast<T *>(x.out));
+    DataCopy(out, src, Nz2NdParamsFull(matrices, rows, columns, step, rows, static_cast<uint16_t>(matrices * side + 3), side));
+}
+
 #define BOTH(name) \
     {#name " f16", name<half>}, { #name " f32", name<float> }
 const Row kRows[] = {
@@ -167,6 +180,7 @@ const Row kRows[] = {
     BOTH(unpad),
     {"unpad u16", unpad<uint16_t>},
     {"unpad i32", unpad<int32_t>},
+    BOTH(nz2nd),
     {"dropout 0 f16", dropout<half, 0>},
     {"dropout 0 f32", dropout<float, 0>},
     {"dropout 1 f16", dropout<half, 1>},

@@ -23,6 +23,7 @@
 #include "ascendc/compiler_names.h"
 #include "ascendc/constants.h"
 #include "ascendc/copy.h"
+#include "ascendc/copy_nz2nd.h"
 #include "ascendc/copy_slice.h"
 #include "ascendc/cross_core.h"
 #include "ascendc/cube.h"

@@ -158,7 +158,7 @@ enum vnpu_opcode {
     VNPU_OP_LOAD_IMAGE = 208,
     VNPU_OP_FILL = 209, /* L1 (on MTE2), L0A or L0B (on MTE1) = scalar: p[0] = repeats, p[1] = bytes of one, p[3] = gap after it */
     /* scalar unit */
-    VNPU_OP_SCALAR_LOAD = 224,      /* fetch: value at src0, p[0] = bytes */
+    VNPU_OP_SCALAR_LOAD = 224,      /* fetch: value at src0, p[0] = bytes; p[1] = 1: of any on-chip memory, for debugging */
     VNPU_OP_SCALAR_STORE = 225,     /* dst = scalar, p[0] = bytes */
     VNPU_OP_PAST_CACHE_LOAD = 227,  /* of global memory, past the data cache; otherwise as VNPU_OP_SCALAR_LOAD */
     VNPU_OP_PAST_CACHE_STORE = 228, /* as VNPU_OP_SCALAR_STORE */
