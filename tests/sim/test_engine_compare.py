@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
+    ABS,
     BUFFER_INIT,
     COMPARE,
     DUPLICATE,
@@ -190,6 +191,16 @@ def test_an_undefined_selection_bit_is_reported_and_an_undefined_value_travels(r
     assert report.causes() == []
     _, report = run(rig, {A: a, C: np.full(8, 0x7F, np.uint8)}, np.zeros(64, np.float32), [step])
     assert "global memory" in report.first("undefined_data")["message"]
+
+
+@pytest.mark.parametrize(("selected", "causes"), [(63, []), (64, ["undefined_data"])])
+def test_a_bit_of_an_undefined_element_counts_only_where_it_is_selected_by(rig: Rig, selected: int, causes: list[str]) -> None:
+    a, computed = floats(np.float32, 64), ub(D + 4096)
+    operands, scalar = select_operands(TENSOR, F32)
+    steps = [count(ABS, (computed, ub(A)), 63), count(COMPARE, (ub(C, U8), computed, computed), 64, mode=GT)]
+    steps.append(count(SELECT, operands, selected, scalar=scalar, mode=TENSOR))
+    _, report = run(rig, {A: a, B: a}, np.zeros(selected, np.float32), steps)
+    assert sorted(set(report.causes())) == causes
 
 
 def test_a_compare_of_undefined_data_gives_undefined_bytes_of_bits(rig: Rig) -> None:

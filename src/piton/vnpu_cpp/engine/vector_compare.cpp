@@ -165,12 +165,14 @@ void check_select(Core &core, const vnpu_record &record) {
     if (record.dst.blk == 0) core.fail(record, "bad_parameter", "a destination block stride of 0 is undefined");
 }
 
-// Bytes of selection bits that one iteration reads, up to its last active lane.
-uint64_t bit_bytes(const Iterations &iterations, uint32_t repeat) {
+// Selection bits that one iteration reads, up to its last active lane.
+uint32_t bits_read(const Iterations &iterations, uint32_t repeat) {
     uint32_t last = 0;
     for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) last = lane + 1;
-    return (last + 7) / 8;
+    return last;
 }
+
+uint64_t bit_bytes(const Iterations &iterations, uint32_t repeat) { return (bits_read(iterations, repeat) + 7) / 8; }
 
 uint64_t bits_at(const vnpu_record &record, const vnpu_operand &bits, const Iterations &iterations, uint32_t repeat) {
     return bits.addr + (select_mode(record) == kOneRepeat ? 0 : static_cast<uint64_t>(repeat) * iterations.lanes / 8);
@@ -205,7 +207,8 @@ void check_select_operands(Core &core, const vnpu_record &record, const SelectOp
     check_operand(core, record, operands.bits, bits_end(record, operands.bits, iterations), false);
     for (uint32_t repeat = 0; repeat < iterations.repeats && core.moves_data(); ++repeat) {
         const uint64_t at = bits_at(record, operands.bits, iterations, repeat);
-        report_undefined(core, record, at, at + bit_bytes(iterations, repeat), "a selection");
+        // A byte of bits is undefined as soon as one of its eight elements was: of the last one only some bits may be read, and those have values.
+        report_undefined(core, record, at, at + bits_read(iterations, repeat) / 8, "a selection");
     }
 }
 
