@@ -199,7 +199,7 @@ SEEDS = [
     Seed(40, "halves", "a flag that nobody waits for, on a cube core", "flag_leak", "WaitFlag"),
     Seed(41, "repeats", "256 repeats", "bad_parameter", "255"),
     Seed(42, "partial", "lanes that nobody computed are stored", "undefined_data", "Duplicate"),
-    Seed(43, "choose", "a buffer where Select keeps its scratch", "ub_overflow", "scratch"),
+    Seed(43, "choose", "a tile where Select keeps its scratch", "ub_overflow", "scratch"),
     Seed(44, "tail", "the last tile is loaded in full length", "out_of_bounds", "past the end"),
     Seed(45, "shift", "a destination one repeat behind its source", "bad_overlap", "separate ones"),
     Seed(46, "pick", "offsets that nobody computed", "undefined_data", "Duplicate"),

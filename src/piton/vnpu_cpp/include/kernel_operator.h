@@ -9,6 +9,7 @@
 #define PITON_KERNEL_OPERATOR_H
 
 #include "ascendc/activation.h"
+#include "ascendc/addressable.h"
 #include "ascendc/allocator.h"
 #include "ascendc/antiquant.h"
 #include "ascendc/atomic.h"

@@ -111,4 +111,7 @@ PITON_API void DataSyncBarrier() {
 
 #undef PITON_REQUIRE_WORD
 
+/* The compiler's older name, which public kernels use. */
+#define PRELOAD(length) ::AscendC::ICachePreLoad(length)
+
 #endif /* PITON_ASCENDC_CACHE_H */
