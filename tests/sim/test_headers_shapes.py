@@ -202,3 +202,14 @@ def test_a_dump_reads_memories_that_no_scalar_unit_can(rig: Rig, is_dump: int, c
     report = rig.launch([load(l1(0), gm(rig.upload(data)), 64), *flag(MTE2, S), read], core_kind=AIC)
     assert report.causes() == causes
     assert report.answers[-1] == (data[8] if is_dump else 0)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32"])
+def test_whole_tensors_are_quantised_by_channel_and_constants_stand_for_counts(rig: Rig, kind: str) -> None:
+    rng = np.random.default_rng(2)
+    data, scale, offset = (rng.uniform(-30, 30, (rows, 64)).astype(FLOATS[kind]) for rows in (4, 1, 1))
+    got = run(rig, f"quant {kind}", [data, scale / 10, offset], 4 * data.size, np.int8, (4, 0)).reshape(4, 4, 64)
+    scaled = data.astype(np.float16) * (scale / 10).astype(np.float16)
+    with_offset, with_two = (np.clip(np.rint(scaled + np.float16(by)), -128, 127) for by in (offset.astype(np.float16), 2))
+    for one, expected in zip(got, (with_offset, with_offset, with_two, with_offset), strict=True):
+        np.testing.assert_array_equal(one, expected)

@@ -169,6 +169,27 @@ void nz2nd(const Arguments &x) {
     DataCopy(out, src, Nz2NdParamsFull(matrices, rows, columns, step, rows, static_cast<uint16_t>(matrices * side + 3), side));
 }
 
+constexpr AscendQuantConfig kConstant{256, 64, 64, 1024};
+
+/* x.a rows of 64 columns, scales, offsets: every form over whole tensors, then constants in place of counts that would fault. */
+template <typename T>
+void quant(const Arguments &x) {
+    const uint8_t *from = x.in;
+    Desk desk;
+    const uint32_t count = x.a * 64;
+    const auto src = desk.Load<T>(from, count * sizeof(T)), scale = desk.Load<T>(from, 64 * sizeof(T)), offset = desk.Load<T>(from, 64 * sizeof(T));
+    const auto both = desk.Take<int8_t>(count), own = desk.Take<int8_t>(count), number = desk.Take<int8_t>(count), constant = desk.Take<int8_t>(count);
+    const auto memory = desk.Take<uint8_t>(1024);
+    AscendQuant<T>(both, src, memory, scale, offset);
+    AscendQuant<T>(own, src, scale, offset);
+    AscendQuant<T>(number, src, scale, static_cast<T>(2));
+    AscendQuant<T, false, kConstant>(constant, src, memory, scale, offset, 7, 9, 11);
+    desk.Store(x.out, both, count);
+    desk.Store(x.out + count, own, count);
+    desk.Store(x.out + 2 * count, number, count);
+    desk.Store(x.out + 3 * count, constant, count);
+}
+
 #define BOTH(name) \
     {#name " f16", name<half>}, { #name " f32", name<float> }
 const Row kRows[] = {
@@ -181,6 +202,7 @@ const Row kRows[] = {
     {"unpad u16", unpad<uint16_t>},
     {"unpad i32", unpad<int32_t>},
     BOTH(nz2nd),
+    BOTH(quant),
     {"dropout 0 f16", dropout<half, 0>},
     {"dropout 0 f32", dropout<float, 0>},
     {"dropout 1 f16", dropout<half, 1>},

@@ -47,7 +47,7 @@ struct AntiQuantWork {
     uint32_t room; /* elements of each, whole repeats of floats */
     Location at;
 
-    PITON_API static uint64_t Bytes(uint32_t room) { return uint64_t(room) * (2 * sizeof(Wide) + sizeof(half)); }
+    PITON_API static constexpr uint64_t Bytes(uint32_t room) { return uint64_t(room) * (2 * sizeof(Wide) + sizeof(half)); }
     PITON_API AscendC::LocalTensor<Wide> Row() const { return memory.template ReinterpretCast<Wide>(); }
     PITON_API AscendC::LocalTensor<Wide> Numbers() const { return Row()[room]; }
     PITON_API AscendC::LocalTensor<half> Halves() const { return Row()[2 * room].template ReinterpretCast<half>(); }

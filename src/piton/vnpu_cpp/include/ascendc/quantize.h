@@ -24,9 +24,23 @@ struct DequantParams {
     uint32_t calCount;
 };
 
+/* Counts that are constants; 0 leaves them to the call. */
+struct AscendQuantConfig {
+    uint32_t calcCount = 0;
+    uint32_t offsetCount = 0;
+    uint32_t scaleCount = 0;
+    uint32_t workLocalSize = 0;
+};
+
+inline constexpr AscendQuantConfig ASCEND_QUANT_DEFAULT_CFG = {0, 0, 0, 0};
+
 }  // namespace AscendC
 
 namespace piton {
+
+/* Constants hold where the documentation's conditions for them do. */
+template <const AscendC::AscendQuantConfig &config, bool isByChannel>
+constexpr bool kIsQuantConstant = config.calcCount != 0 && config.workLocalSize != 0 && (!isByChannel || config.scaleCount != 0);
 
 template <typename T>
 constexpr bool kIsBfloat = std::is_same<T, bfloat16_t>::value;
@@ -175,8 +189,8 @@ PITON_API void QuantByChannel(const AscendC::LocalTensor<int8_t> &dst, const Asc
 
 }  // namespace piton
 
-#define PITON_QUANT(...)                              \
-    template <typename T, bool isReuseSource = false> \
+#define PITON_QUANT(...)                                                                                          \
+    template <typename T, bool isReuseSource = false, const AscendQuantConfig &config = ASCEND_QUANT_DEFAULT_CFG> \
     PITON_API void AscendQuant(const LocalTensor<int8_t> &dstTensor, const LocalTensor<T> &srcTensor, __VA_ARGS__, piton::Location at = piton::Location())
 #define PITON_QUANT_MEMORY const LocalTensor<uint8_t> &sharedTmpBuffer
 #define PITON_DEQUANT(Scale, ...)                                                                                                        \
@@ -215,38 +229,54 @@ PITON_DEQUANT(const LocalTensor<scaleT> &, const uint32_t calCount) {
 PITON_QUANT(PITON_QUANT_MEMORY, const float scale, const float offset, const uint32_t calCount) {
     using piton::kDtype;
     PITON_REQUIRE_TYPE("AscendQuant", piton::kIsFloat<T>, "half, float");
-    piton::QuantByNumbers(dstTensor, srcTensor, sharedTmpBuffer, scale, offset, calCount, at);
+    const uint32_t count = piton::kIsQuantConstant<config, false> ? config.calcCount : calCount;
+    piton::QuantByNumbers(dstTensor, srcTensor, sharedTmpBuffer, scale, offset, count, at);
 }
 PITON_QUANT(PITON_QUANT_MEMORY, const float scale, const float offset) {
-    AscendQuant<T>(dstTensor, srcTensor, sharedTmpBuffer, scale, offset, srcTensor.GetSize(), at);
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, sharedTmpBuffer, scale, offset, srcTensor.GetSize(), at);
 }
 PITON_QUANT(const float scale, const float offset, const uint32_t calCount) {
-    AscendQuant<T>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scale, offset, calCount, at);
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scale, offset, calCount, at);
 }
-PITON_QUANT(const float scale, const float offset) { AscendQuant<T>(dstTensor, srcTensor, scale, offset, srcTensor.GetSize(), at); }
+PITON_QUANT(const float scale, const float offset) { AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, scale, offset, srcTensor.GetSize(), at); }
 PITON_QUANT(PITON_QUANT_MEMORY, const LocalTensor<T> &scaleTensor, const T offset, const uint32_t scaleCount, const uint32_t calCount) {
     using piton::kDtype;
     PITON_REQUIRE_TYPE("AscendQuant", piton::kIsFloat<T>, "half, float");
     const auto number = [&](const LocalTensor<half> &) { return static_cast<half>(static_cast<float>(offset)); };
-    piton::QuantByChannel(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, number, scaleCount, calCount, at);
+    constexpr bool isConstant = piton::kIsQuantConstant<config, true>;
+    const uint32_t columns = isConstant ? config.scaleCount : scaleCount, count = isConstant ? config.calcCount : calCount;
+    piton::QuantByChannel(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, number, columns, count, at);
 }
 PITON_QUANT(PITON_QUANT_MEMORY, const LocalTensor<T> &scaleTensor, const LocalTensor<T> &offsetTensor, const uint32_t scaleCount, const uint32_t offsetCount,
             const uint32_t calCount) {
     using piton::kDtype;
     PITON_REQUIRE_TYPE("AscendQuant", piton::kIsFloat<T>, "half, float");
-    piton::RequireRange("AscendQuant", 6, offsetCount, scaleCount, scaleCount, at);
-    const auto tensor = [&](const LocalTensor<half> &place) { return piton::HalfPart(place, offsetTensor, offsetCount, at); };
-    piton::QuantByChannel(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, tensor, scaleCount, calCount, at);
+    constexpr bool isConstant = piton::kIsQuantConstant<config, true>;
+    const uint32_t columns = isConstant ? config.scaleCount : scaleCount, count = isConstant ? config.calcCount : calCount;
+    piton::RequireRange("AscendQuant", 6, isConstant ? config.offsetCount : offsetCount, columns, columns, at);
+    const auto tensor = [&](const LocalTensor<half> &place) { return piton::HalfPart(place, offsetTensor, columns, at); };
+    piton::QuantByChannel(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, tensor, columns, count, at);
 }
 PITON_QUANT(PITON_QUANT_MEMORY, const LocalTensor<T> &scaleTensor, const T offset) {
-    AscendQuant<T>(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, offset, scaleTensor.GetSize(), srcTensor.GetSize(), at);
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, offset, scaleTensor.GetSize(), srcTensor.GetSize(), at);
+}
+PITON_QUANT(PITON_QUANT_MEMORY, const LocalTensor<T> &scaleTensor, const LocalTensor<T> &offsetTensor) {
+    const uint32_t columns = scaleTensor.GetSize();
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, sharedTmpBuffer, scaleTensor, offsetTensor, columns, columns, srcTensor.GetSize(), at);
+}
+PITON_QUANT(const LocalTensor<T> &scaleTensor, const T offset) {
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offset, at);
+}
+PITON_QUANT(const LocalTensor<T> &scaleTensor, const LocalTensor<T> &offsetTensor) {
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offsetTensor, at);
 }
 PITON_QUANT(const LocalTensor<T> &scaleTensor, const T offset, const uint32_t scaleCount, const uint32_t calCount) {
-    AscendQuant<T>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offset, scaleCount, calCount, at);
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offset, scaleCount, calCount, at);
 }
 PITON_QUANT(const LocalTensor<T> &scaleTensor, const LocalTensor<T> &offsetTensor, const uint32_t scaleCount, const uint32_t offsetCount,
             const uint32_t calCount) {
-    AscendQuant<T>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offsetTensor, scaleCount, offsetCount, calCount, at);
+    AscendQuant<T, isReuseSource, config>(dstTensor, srcTensor, GetTPipePtr(at)->UnusedMemory(at), scaleTensor, offsetTensor, scaleCount, offsetCount, calCount,
+                                          at);
 }
 
 }  // namespace AscendC

@@ -4,6 +4,7 @@
 
 #include "ascendc/matmul/cube_tiling.h"
 #include "ascendc/norms/tilings.h"
+#include "ascendc/pad_tiling.h"
 #include "ascendc/tiling.h"
 
 #endif /* PITON_KERNEL_TILING_H */

@@ -2,6 +2,7 @@
 #ifndef PITON_HOST_TILING_TILING_API_H
 #define PITON_HOST_TILING_TILING_API_H
 
+#include "piton_functions/matrices.h"
 #include "piton_matmul/classes.h"
 #include "piton_norms/elementwise.h"
 #include "piton_norms/more_norms.h"
