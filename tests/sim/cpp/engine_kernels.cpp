@@ -91,8 +91,8 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
     for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindLayerNormKernel, FindFlashKernel,
-                            FindMoreNormKernel, FindFormKernel, FindRestKernel, FindShapeKernel, FindMatmulKernel, FindMixedMatmulKernel, FindProbe,
-                            FindComposedProbe, FindMatmulFormKernel, FindAskedMatmulKernel}) {
+                            FindMoreNormKernel, FindFormKernel, FindCallKernel, FindNamedMatmulKernel, FindRestKernel, FindShapeKernel, FindMatmulKernel,
+                            FindMixedMatmulKernel, FindProbe, FindComposedProbe, FindMatmulFormKernel, FindAskedMatmulKernel}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

@@ -87,6 +87,8 @@ Entry FindMoreNormKernel(const char *name);
 Entry FindRestKernel(const char *name);
 Entry FindShapeKernel(const char *name);
 Entry FindFormKernel(const char *name);
+Entry FindCallKernel(const char *name);
+Entry FindNamedMatmulKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 Entry FindProbe(const char *name);

@@ -8,6 +8,17 @@
 #ifndef PITON_PROJECT_HOST_H
 #define PITON_PROJECT_HOST_H
 
+#if defined(PITON_PROJECT_KERNEL_NUMBERS_H)
+/* A kernel, for which element types are macros: it includes such a header for a plain structure beside it, or for one that its entry has defined already. */
+#include <cstdint>
+
+#define BEGIN_TILING_DATA_DEF(...)
+#define TILING_DATA_FIELD_DEF(...)
+#define TILING_DATA_FIELD_DEF_ARR(...)
+#define TILING_DATA_FIELD_DEF_STRUCT(...)
+#define END_TILING_DATA_DEF
+#define REGISTER_TILING_DATA_CLASS(...)
+#else
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -86,4 +97,5 @@ inline bool IsFloatEqual(float a, float b) { return std::fabs(a - b) <= std::num
 }  // namespace Base
 }  // namespace Ops
 
+#endif
 #endif /* PITON_PROJECT_HOST_H */
