@@ -15,9 +15,14 @@ from pathlib import Path
 from selection import Kernel
 
 from piton.targets.vnpu.compiler import PLAIN_OUTPUT
-from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, architecture_macros, unexpected
+from piton.targets.vnpu.rewrite import find_launches, rewrite
+from piton.targets.vnpu.steps import DEVICE_FLAGS, DEVICE_LINK, EXPECTED_ON_DEVICE, architecture_macros, unexpected
 
 TIMEOUT_S = 400
+_SLOW = frozenset({"-O2", "-g1", "-fsanitize-coverage=trace-pc", "-fno-tree-vectorize", "-DPITON_COUNTS_BLOCKS"})
+_QUICK = ("-O0", *(flag for flag in DEVICE_FLAGS if flag not in _SLOW))
+"""Flags of an evaluation without what costs time and decides nothing but which calls the optimiser finds to be dead."""
+_SOURCES = (".h", ".hpp", ".cpp", ".asc", ".cce", ".cc", ".inl")
 _COMMON = ("common/inc/op_kernel", "common/inc", "common", "")
 
 
@@ -60,34 +65,47 @@ class Builder:
         return (program, "") if program.exists() else (None, _first_error(result.output))
 
     def kernel(self, kernel: Kernel, source: str, name: str) -> Built:
-        """Compile and link the entry `source` of a kernel."""
+        """Compile and link the entry `source` of a kernel; as an evaluation does it once more if only the link of the quick way fails."""
         folder = self._work / "build"
         folder.mkdir(parents=True, exist_ok=True)
-        unit, made = folder / f"{name}.cpp", folder / f"{name}.o"
+        unit = folder / f"{name}.cpp"
         unit.write_text(source, "utf-8")
-        flags = ("-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", "-DPITON_DEVICE_PASS", f'-DPITON_TU="{name}"', *architecture_macros(self._arch), "-w")
-        compiled = self._run([*flags, *PLAIN_OUTPUT, "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
+        built = self._library(kernel, unit, _QUICK)
+        if built.undefined:
+            built = self._library(kernel, unit, DEVICE_FLAGS)
+        unit.unlink(missing_ok=True)
+        return built
+
+    def _library(self, kernel: Kernel, unit: Path, flags: tuple[str, ...]) -> Built:
+        """The device library of one unit, which does not stay."""
+        made, library = unit.with_suffix(".o"), unit.with_suffix(".so")
+        macros = (f'-DPITON_TU="{unit.stem}"', *architecture_macros(self._arch))
+        compiled = self._run([*flags, *macros, "-w", "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
         if compiled.is_timed_out or not made.exists():
             return compiled
-        lenient = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols", "-Wl,--gc-sections")
-        linked = self._run(["-shared", *lenient, str(made), "-o", str(made.with_suffix(".so"))])
+        linked = self._run([*DEVICE_LINK, str(made), "-lgcc", "-o", str(library)])
         undefined = tuple(unexpected(linked.output, EXPECTED_ON_DEVICE))
-        is_linked = made.with_suffix(".so").exists() and not undefined
-        for path in (unit, made, made.with_suffix(".so")):
+        is_linked = library.exists() and not undefined
+        for path in (made, library):
             path.unlink(missing_ok=True)
         return Built(is_linked, linked.output, undefined)
 
     def gather(self, kernels: list[Kernel]) -> None:
-        """Lay the op_kernel folders of these kernels' checkouts side by side, experimental ones apart."""
+        """Lay the op_kernel folders of these kernels' checkouts side by side, experimental ones apart, with launches rewritten."""
         for root in {kernel.root for kernel in kernels}:
             for folder in sorted(root.rglob("op_kernel")):
-                if not folder.is_dir() or "tests" in folder.relative_to(root).parts:
-                    continue
-                place = self._side_by_side(root, folder.relative_to(root).parts[0] == "experimental") / folder.parent.name
-                place.mkdir(parents=True, exist_ok=True)
-                for item in folder.iterdir():
-                    if not (place / item.name).exists():
-                        (place / item.name).symlink_to(item)
+                if folder.is_dir() and "tests" not in folder.relative_to(root).parts:
+                    place = self._side_by_side(root, folder.relative_to(root).parts[0] == "experimental") / folder.parent.name
+                    for item in sorted(folder.rglob("*")):
+                        _lay(item, place / item.relative_to(folder))
+
+    def placed(self, kernel: Kernel) -> Path:
+        """The kernel's file where it is compiled: beside the other operators' folders, as in the vendor's build, so that `../other/header.h` is found."""
+        place = self._side_by_side(kernel.root, kernel.path.startswith("experimental")) / kernel.folder.name
+        own = kernel.folder / "op_kernel"
+        copy = place / kernel.file.relative_to(own) if own in kernel.file.parents else kernel.file
+        is_same = copy.is_file() and (copy.resolve() == kernel.file.resolve() or not copy.is_symlink())
+        return copy if is_same else kernel.file
 
     def _side_by_side(self, root: Path, is_experimental: bool) -> Path:
         return self._work / "side_by_side" / root.name / ("experimental" if is_experimental else "main")
@@ -97,7 +115,7 @@ class Builder:
         beside = [self._side_by_side(kernel.root, is_experimental) / kernel.folder.name for is_experimental in (kernel.path.startswith("experimental"), False)]
         for folder in beside:
             folder.mkdir(parents=True, exist_ok=True)
-        folders = [kernel.file.parent, own, *beside, kernel.folder, *(kernel.root / name for name in _COMMON)]
+        folders = [self.placed(kernel).parent, *beside, kernel.file.parent, own, kernel.folder, *(kernel.root / name for name in _COMMON)]
         return [part for folder in dict.fromkeys(folders) if folder.is_dir() for part in ("-I", str(folder))]
 
     def _precompiled(self) -> Path:
@@ -116,6 +134,18 @@ class Builder:
         except subprocess.TimeoutExpired:
             return Built(False, is_timed_out=True)
         return Built(False, result.stdout + result.stderr)
+
+
+def _lay(item: Path, place: Path) -> None:
+    """A link to a file, or a copy where the compiler has to see something else; the first of two operators of one name stays."""
+    if not item.is_file() or place.exists():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    text = item.read_text("utf-8", errors="replace") if item.suffix in _SOURCES else ""
+    if "<<<" in text and find_launches(text):
+        place.write_text(rewrite(text, str(item)), "utf-8")
+    else:
+        place.symlink_to(item)
 
 
 def _digest_of(folder: Path) -> str:

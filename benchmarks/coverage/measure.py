@@ -118,7 +118,7 @@ class Measurer:
         tried = _spread(combinations, self._effort.combinations)
         template = described.template.model_copy(update={"combinations": tuple(tried)}) if described.template else None
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
-        sources = Sources(chosen, found.project, name, per_row=True).entries([str(kernel.file)])
+        sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
         results = [self._row(kernel, types, source) for types, source in zip(chosen.rows, sources.values(), strict=True)]
         return _summed(
             empty.model_copy(

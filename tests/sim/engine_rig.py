@@ -355,7 +355,7 @@ def engine_library() -> ctypes.CDLL:
     """Engine, driver and timing stand-in as a shared library; objects lie in Piton's cache, named by all that goes into them."""
     engine = [path for path in (VNPU / "engine").glob("*.cpp") if path.name not in NOT_ENGINE]
     sources = [*sorted([*engine, *(VNPU / "engine" / "remote").glob("*.cpp")]), *sorted(HERE.glob("engine_*.cpp"))]
-    return _open(build(sources, [], ["-shared"], "engine.so"))
+    return _open(build(sources, [], ["-shared", "-Wl,--wrap=vnpu_submit,--wrap=vnpu_fetch"], "engine.so"))
 
 
 def build(sources: list[Path], flags: list[str], link: list[str], name: str) -> Path:

@@ -85,10 +85,11 @@ def test_results_leave_row_by_row_or_in_columns(scenarios: Scenarios) -> None:
 
 
 def test_the_bias_table_counts_64_bytes(scenarios: Scenarios) -> None:
-    blocks, elements = scenarios["bias"]
+    blocks, elements, widened = scenarios["bias"]
     assert (blocks["op"], blocks["pipe"], blocks["p"]) == (COPY, MTE1, [2, 3 * 64, 32, 64])
     assert (place(blocks, "dst"), place(blocks, "src0")) == ([BT, 64, F32], [L1, 32, F32])
     assert elements["p"] == [1, 128, 0, 0]
+    assert (widened["p"], widened["dst"][3], widened["src0"][3]) == ([1, 128, 0, 0], F32, F16)
 
 
 def test_an_allocator_gives_out_each_memory_from_its_start(scenarios: Scenarios) -> None:

@@ -151,10 +151,12 @@ def test_a_tensor_is_dumped_with_its_place_and_in_the_order_of_its_shape(scenari
         f"DumpTensor: desc=7, addr={WORKSPACE:#x}, data_type=uint32, position=GM, dump_size=5\n",
         "shape is [2, 2], dumpSize is 5, dumpSize is greater than shapeSize.\n",
         f"[[{whole},{whole}],\n[{whole},{whole}]]\n",
+        " ".join([pi] * 8) + f"\n{pi}\n",
+        f"{low} {low}\n",
     ]
     assert scenarios["text"][3]["line"] == line_of("dump")
     barriers = [record for record in scenarios["dumping"] if record["op"] == BARRIER]
-    assert [record["p"][0] for record in barriers] == [ALL_PIPES] * 3
+    assert [record["p"][0] for record in barriers] == [ALL_PIPES] * 5
 
 
 def test_four_bit_tensors_count_two_elements_to_a_byte(scenarios: Scenarios) -> None:

@@ -90,7 +90,8 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 }  // namespace
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
-    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindMatmulKernel, FindMixedMatmulKernel}) {
+    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindFormKernel, FindMatmulKernel,
+                            FindMixedMatmulKernel, FindProbe, FindComposedProbe}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

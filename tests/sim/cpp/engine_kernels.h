@@ -81,8 +81,11 @@ Entry FindRowKernel(const char *name);
 Entry FindFunctionKernel(const char *name);
 Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
+Entry FindFormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
+Entry FindProbe(const char *name);
+Entry FindComposedProbe(const char *name);
 
 }  // namespace rig
 

@@ -61,6 +61,7 @@ void bias() {
     auto to = At<float>(TPosition::C2, 64, 192), from = At<float>(TPosition::C1, 32, 1024);
     DataCopy(to, from, DataCopyParams(2, 3, 1, 1));
     DataCopy(to, from, 32);
+    DataCopy(to, At<half>(TPosition::C1, 32, 1024), DataCopyParams(1, 2, 0, 0));
 }
 
 void allocators() {

@@ -132,6 +132,8 @@ void dumping() {
     memory.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t *>(kWorkspace));
     DumpTensor(memory, 7, 5, ShapeInfo(2, shape));
     DumpTensor(At<float>(64, 8), 8, 7681); /* more than a call prints */
+    At<float>(64, 8).Print(9);             // @lines
+    At<int16_t>(96, 2).Print();
 }
 
 void fault_shape() { DumpTensor(At<float>(64, 8), 5, 3, ShapeInfo()); }

@@ -52,6 +52,8 @@ NOTHING = re.compile(r"(?!)")
 """Everything has to be there."""
 _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbols")
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
+DEVICE_LINK = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
+"""Of the device library, before its objects and -lgcc: without the machine's libraries, so that everything it needs of them is named."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,8 @@ class OperatorSteps:
         return self._link_step("program", (*_LENIENT, "-pthread", *everything, "-ldl"), everything, NOTHING)
 
     def device_link(self, objects: list[str]) -> Step:
-        """The device library; without the machine's libraries, so that everything it needs of them is named."""
-        bare = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
-        return self._link_step("device.so", (*bare, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
+        """The device library."""
+        return self._link_step("device.so", (*DEVICE_LINK, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
 
     def device_pass(self, unit: Unit, host_object: Path) -> list[Unit]:
         """The device pass of a single-source file whose host pass is compiled: kernels are what that pass launches."""

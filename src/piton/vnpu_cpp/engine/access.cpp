@@ -93,12 +93,12 @@ Allocation &check_gm(Core &core, const vnpu_record &record, uint64_t address, ui
     const Allocation *near = core.launch.memory.nearest(address);
     const std::string what = api(record) + " " + verb(is_write) + " " + std::to_string(bytes) + " bytes of global memory at " + hex(address);
     if (!near)
-        core.fail(record, "out_of_bounds", what + ", below every allocation",
+        core.fail(record, "out_of_bounds", what + ", below every allocation" + count_hint(core),
                   {{"address", static_cast<int64_t>(address)}, {"bytes", static_cast<int64_t>(bytes)}});
     const uint64_t end = near->address + near->bytes;
     core.fail(record, "out_of_bounds",
               what + ", " + std::to_string(address + bytes - end) + " bytes past the end of the allocation " + hex(near->address) + " + " +
-                  std::to_string(near->bytes),
+                  std::to_string(near->bytes) + count_hint(core),
               {{"address", static_cast<int64_t>(address)},
                {"bytes", static_cast<int64_t>(bytes)},
                {"allocation_address", static_cast<int64_t>(near->address)},

@@ -69,7 +69,8 @@ struct Launch {
     uint64_t instructions = 0;
     uint64_t auto_syncs = 0;
     uint64_t printed_bytes = 0;
-    bool has_stored = false;  // something in global memory
+    bool has_stored = false;                 // something in global memory
+    std::optional<Place> without_scheduler;  // of KERNEL_TASK_TYPE_DEFAULT with a type that cores can't meet in (KERNEL_TYPE_AIV_ONLY)
     Place first_auto_sync;
     bool is_cut = false;
     IntervalSet dirty;                         // GM bytes of scalar stores that still sit in some core's data cache
@@ -87,6 +88,7 @@ struct Launch {
 struct MaskState {
     uint64_t bits[2] = {~0ull, ~0ull};
     bool is_counter = false;
+    Place chosen, lost;  // of the call that set it, and of the call by count that put it back since; no line: there was none
 };
 
 // What copies to global memory do with the bytes that are there.
@@ -167,7 +169,8 @@ struct Core {
     std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
-    std::vector<uint64_t> pipes;  // addresses of its TPipes, the newest last; never followed
+    bool asks_blocks = false, asks_ratio = false;  // it has called GetBlockNum, GetTaskRatio
+    std::vector<uint64_t> pipes;                   // addresses of its TPipes, the newest last; never followed
     std::optional<uint64_t> pad_value;
     CoreTrace trace;
     Notebook *notes;                      // null when this block is not recorded
@@ -235,6 +238,7 @@ void run_mrg_sort(Core &core, const vnpu_record &record);
 void run_trans_5hd(Core &core, const vnpu_record &record);
 void run_transpose(Core &core, const vnpu_record &record);
 void set_addresses(Core &core, const vnpu_record &record);
+void set_mask(MaskState &mask, const vnpu_record &record);
 void print_text(Core &core, const vnpu_record &record);
 void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);

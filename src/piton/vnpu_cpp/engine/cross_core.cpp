@@ -86,8 +86,25 @@ void check_counter(Core &core, const vnpu_record &record, uint32_t receiver, uin
                   numbers);
 }
 
-void note_reserved(Core &core, const vnpu_record &record, uint32_t id) {
+// Cores can't meet in a kernel of these types: the page of CrossCoreSetFlag says that the hardware's scheduler is off there.
+void note_scheduler(Core &core, const vnpu_record &record) {
+    const std::optional<Place> &chosen = core.launch.without_scheduler;
+    if (!chosen || core.launch.reporter.has(place_of(record), "other")) return;
+    const std::string kind = core.is_cube() ? "AIC" : "AIV";
+    core.note(record, "other",
+              describe(place_of(record)) + " in a kernel of KERNEL_TYPE_" + kind + "_ONLY (" + describe(*chosen) +
+                  "): the chip does not schedule cores of such a kernel together, so that they may wait for ever; needed: KERNEL_TYPE_MIX_" + kind + "_1_0",
+              {{"earlier_line", chosen->line}});
+}
+
+void note_reserved(Core &core, const vnpu_record &record) {
     constexpr uint32_t kFirst = 11, kLast = 14;  // of SyncAll: documentation page of CrossCoreSetFlag
+    const uint32_t given = record.p[2], id = given % kCrossFlags;
+    if (given >= kCrossFlags)
+        core.note(record, "reserved_event_id",
+                  "flag id " + std::to_string(given) + " does not exist: the chip takes its low 4 bits, so that it is id " + std::to_string(id) +
+                      "; needed: an id from 0 to 10, or 15",
+                  {{"flag_id", given}});
     if (id >= kFirst && id <= kLast)
         core.note(record, "reserved_event_id", "flag id " + std::to_string(id) + " belongs to SyncAll; user code should use 0 to 10 or 15", {{"flag_id", id}});
 }
@@ -171,6 +188,7 @@ void sync_all(Core &core, const vnpu_record &record) {
     Launch &launch = core.launch;
     const uint32_t point = sync_point_of(core, record);
     require_all_running(core, record);
+    note_scheduler(core, record);
     SyncPoint &sync = launch.cross.syncs[point];
     core.clocks.barrier(VNPU_PIPE_ALL);
     merge(sync.vouch, vouch_of(core, VNPU_PIPE_S));
@@ -195,7 +213,8 @@ void cross_set(Core &core, const vnpu_record &record) {
     if (pipe == VNPU_PIPE_S || pipe >= VNPU_PIPE_COUNT)
         core.fail(record, "bad_parameter", "CrossCoreSetFlag takes one of the pipes V, MTE1, MTE2, MTE3, M and FIX", {{"pipe", pipe}});
     if (mode == kAllOfKind) require_all_running(core, record);
-    note_reserved(core, record, id);
+    note_reserved(core, record);
+    note_scheduler(core, record);
     const CrossParties parties = parties_of(core.launch.groups, mode, core.index);
     std::vector<CrossRound> &rounds = core.launch.cross.rounds[{mode, parties.group, id}];
     const uint32_t turn = core.turns[{mode, id}]++;

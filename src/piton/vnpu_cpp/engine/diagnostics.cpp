@@ -28,6 +28,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_ADD_RELU_CAST, "AddReluCast"},
     {VNPU_OP_SUB_RELU_CAST, "SubReluCast"},
     {VNPU_OP_MUL_CAST, "MulCast"},
+    {VNPU_OP_ADD_DEQ_RELU, "AddDeqRelu"},
+    {VNPU_OP_CAST_DEQUANT, "CastDequant"},
     {VNPU_OP_ADDS, "Adds"},
     {VNPU_OP_MULS, "Muls"},
     {VNPU_OP_MAXS, "Maxs"},
@@ -83,6 +85,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_FILL, "Fill"},
     {VNPU_OP_MMAD, "Mmad"},
     {VNPU_OP_FIXPIPE, "Fixpipe"},
+    {VNPU_OP_SET_IMAGE, "SetFmatrix"},
+    {VNPU_OP_SET_FIXPIPE, "SetFixPipeConfig"},
     {VNPU_OP_TASK_TYPE, "KERNEL_TASK_TYPE_DEFAULT"},
     {VNPU_OP_SCALAR_LOAD, "GetValue"},
     {VNPU_OP_SCALAR_STORE, "SetValue"},
@@ -116,6 +120,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_GET_TASK_RATIO, "GetTaskRatio"},
     {VNPU_OP_GET_SYSTEM_CYCLE, "GetSystemCycle"},
     {VNPU_OP_GET_CAPACITY, "InitBuffer"},
+    {VNPU_OP_GET_CORE_KIND, "ASCEND_IS_AIC"},
+    {VNPU_OP_GET_PIPE, "GetTPipePtr"},
 };
 
 }  // namespace

@@ -19,11 +19,8 @@ void charge(Core &core, const vnpu_record &record) { core.append(cost_of(core.la
 void set_register(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
         case VNPU_OP_SET_MASK:
-            core.mask.bits[0] = record.mask[0];
-            core.mask.bits[1] = record.mask[1];
-            break;
         case VNPU_OP_SET_MASK_MODE:
-            core.mask.is_counter = record.p[0] != 0;
+            set_mask(core.mask, record);
             break;
         case VNPU_OP_SET_PAD_VALUE:
             core.pad_value = record.scalar;
@@ -197,10 +194,12 @@ uint64_t answer(Core &core, const vnpu_record &record) {
         case VNPU_OP_GET_BLOCK_IDX:
             return core.launch.groups.number(core.index);
         case VNPU_OP_GET_BLOCK_NUM:
+            core.asks_blocks = true;
             return core.launch.groups.blocks;
         case VNPU_OP_GET_SUB_BLOCK_IDX:
             return core.launch.groups.sub_block(core.index);
         case VNPU_OP_GET_TASK_RATIO:
+            core.asks_ratio = true;
             return core.launch.groups.ratio(core.index);
         case VNPU_OP_GET_SYSTEM_CYCLE:
             return system_cycle(core);

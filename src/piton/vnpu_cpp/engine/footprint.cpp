@@ -39,7 +39,7 @@ void set_counter(Core &core, const vnpu_record &record, Iterations &iterations, 
 Iterations iterations_of(Core &core, const vnpu_record &record, uint32_t lanes) {
     Iterations iterations;
     iterations.lanes = lanes;
-    apply_mask_flags(core.mask, record);
+    apply_mask_flags(core, record);
     if (record.flags & VNPU_F_COUNT) {
         set_counter(core, record, iterations, record.p[0]);
         return iterations;

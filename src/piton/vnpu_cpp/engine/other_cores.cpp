@@ -6,6 +6,13 @@
 
 namespace vnpu {
 
+std::string count_hint(const Core &core) {
+    const Groups &groups = core.launch.groups;
+    if (!groups.is_mixed() || groups.vectors() == 1 || core.is_cube() || !core.asks_blocks || core.asks_ratio) return "";
+    return "; GetBlockNum is " + std::to_string(groups.blocks) + ", the number of blocks, while " + std::to_string(groups.vector_cores()) +
+           " vector cores run, numbered from 0 by GetBlockIdx: needed where work is shared among vector cores: GetBlockNum() * GetTaskRatio()";
+}
+
 bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end) {
     if (!touch.data || !core.moves_data()) return false;
     return std::memcmp(core.launch.memory.readable(begin), touch.data + (begin - touch.begin), end - begin) == 0;
@@ -15,7 +22,7 @@ void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, u
     if (core.launch.reporter.has(place_of(record), "equal_value_overlap")) return;
     core.note(record, "equal_value_overlap",
               describe(place_of(record)) + " stores GM bytes " + hex(begin) + ".." + hex(end) + " that " + describe(earlier) +
-                  " also stored, unordered, with the same values: harmless as long as they stay equal",
+                  " also stored, unordered, with the same values: harmless as long as they stay equal" + count_hint(core),
               {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
 }
 
@@ -30,7 +37,8 @@ void report_cores(Core &core, const vnpu_record &record, const Touch &touch, con
                 describe(place_of(record)) + " on " + groups.name(core.index) + " " + verb(touch.is_write) + " " +
                     bytes_text("GM", other.begin, other.end, true) + " that " + describe(earlier) + " " + past_verb(was_write) + " on " + who +
                     ", and nothing orders the two; needed: SyncAll between them, or a flag between the cores that is set after the earlier (CrossCoreSetFlag "
-                    "behind its pipe, IBSet) and waited for before the later, unless the two are meant to touch different bytes",
+                    "behind its pipe, IBSet) and waited for before the later, unless the two are meant to touch different bytes" +
+                    count_hint(core),
                 {{"begin", static_cast<int64_t>(other.begin)},
                  {"end", static_cast<int64_t>(other.end)},
                  {"overlap_bytes", static_cast<int64_t>(other.end - other.begin)},

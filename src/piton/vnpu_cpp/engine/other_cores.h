@@ -22,6 +22,9 @@ void remember_shared(Core &core, const Touch &touch, const SharedAccess &access)
 bool stores_equal_bytes(Core &core, const Touch &touch, uint64_t begin, uint64_t end);
 void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, uint64_t end, const Place &earlier);
 
+// For a message: what GetBlockNum counts, where a vector core of a mixed launch may have taken it for the number of vector cores.
+std::string count_hint(const Core &core);
+
 // A tensor that its queue has got back is used.
 void note_freed(Core &core, const vnpu_record &record, const Touch &touch);
 

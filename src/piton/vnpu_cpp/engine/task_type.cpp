@@ -70,6 +70,7 @@ void task_type(Core &core, const vnpu_record &record) {
     if (!is_other_launch(launch, said.kind)) {
         launch.groups.kind = said.kind;
         launch.kind_rank = said.rank;
+        launch.without_scheduler = record.p[2] != 0 ? std::optional<Place>(place_of(record)) : std::nullopt;
         return;
     }
     if (launch.has_stored || launch.printed_bytes != 0)

@@ -6,9 +6,45 @@
 
 namespace vnpu {
 
-void apply_mask_flags(MaskState &mask, const vnpu_record &record) {
-    if (record.flags & VNPU_F_COUNT) mask = MaskState{};  // the count form leaves normal mode and a full mask behind
+namespace {
+
+bool is_default(const MaskState &mask) { return !mask.is_counter && (mask.bits[0] & mask.bits[1]) == ~0ull; }
+
+// The count form leaves normal mode and a full mask behind.
+void reset_mask(MaskState &mask, const vnpu_record &record) {
+    if (mask.chosen.line && !is_default(mask)) mask.lost = place_of(record);
+    mask.bits[0] = mask.bits[1] = ~0ull;
+    mask.is_counter = false;
+}
+
+// An instruction by the mask register, which is not what the kernel has put there any more.
+void note_lost(Core &core, const vnpu_record &record) {
+    const MaskState &mask = core.mask;
+    if (!(record.flags & VNPU_F_KEEP_MASK) || !mask.lost.line || core.launch.reporter.has(place_of(record), "default_mask_changed")) return;
+    core.note(record, "default_mask_changed",
+              describe(place_of(record)) + " goes by the mask register, which " + describe(mask.lost) + ", a call by count, has filled since " +
+                  describe(mask.chosen) + " set it: every lane takes part; needed: the mask set again behind the call by count",
+              {{"earlier_line", mask.lost.line}, {"set_line", mask.chosen.line}});
+}
+
+}  // namespace
+
+// The kernel sets the register or its mode itself.
+void set_mask(MaskState &mask, const vnpu_record &record) {
+    if (record.opcode == VNPU_OP_SET_MASK)
+        std::copy(record.mask, record.mask + 2, mask.bits);
+    else
+        mask.is_counter = record.p[0] != 0;
+    mask.chosen = place_of(record);
+    mask.lost = Place{};
+}
+
+void apply_mask_flags(Core &core, const vnpu_record &record) {
+    MaskState &mask = core.mask;
+    note_lost(core, record);
+    if (record.flags & VNPU_F_COUNT) reset_mask(mask, record);
     if (!(record.flags & VNPU_F_SET_MASK)) return;
+    mask.lost = Place{};
     mask.bits[0] = record.mask[0];
     mask.bits[1] = record.mask[1];
     // A mask given as a number of lanes is that number in counter mode (p[2] tells, p[1] is it).
@@ -126,7 +162,7 @@ void set_element_sizes(Core &core, const vnpu_record &record, VectorPlan &plan) 
 VectorPlan plan_vector(Core &core, const vnpu_record &record) {
     VectorPlan plan;
     set_element_sizes(core, record, plan);
-    apply_mask_flags(core.mask, record);
+    apply_mask_flags(core, record);
     if (record.flags & VNPU_F_COUNT)
         plan_count(record, plan);
     else

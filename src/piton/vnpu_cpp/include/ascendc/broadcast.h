@@ -80,6 +80,8 @@ PITON_API void BroadcastByteColumn(const AscendC::LocalTensor<T> &dst, const Asc
     if (memory.GetSize() < used) {
         Fault(VNPU_FAULT_UB_OVERFLOW, "Broadcast", at, used, memory.GetSize());
     }
+    RequireApart("Broadcast", src.Operand(), rows, memory.Operand(), used, at);
+    RequireApart("Broadcast", dst.Operand(), uint64_t(rows) * columns, memory.Operand(), used, at);
     const auto column = memory.template ReinterpretCast<half>();
     const auto wide = column[narrow];
     AscendC::Cast(column, src, AscendC::RoundMode::CAST_NONE, rows, at);

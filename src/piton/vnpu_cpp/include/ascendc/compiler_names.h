@@ -1,7 +1,8 @@
 /*
  * Names of types that the vendor's compiler has beside half, float and bfloat16_t.
  *
- * Problem: public kernels compare a template parameter with them (`std::is_same_v<T, float16_t>`).
+ * Problem: public kernels compare a template parameter with them (`std::is_same_v<T, float16_t>`), and write `inc` and `dec` for the order of addresses of a
+ * load.
  * Approach: they are the types of these sizes. __bf16 is a macro, since newer host compilers have a type of that name that is another one than bfloat16_t.
  * Limits: float16_t and float32_t are in namespace AscendC, because headers of the Arm compiler have them outside.
  */
@@ -9,6 +10,8 @@
 #define PITON_ASCENDC_COMPILER_NAMES_H
 
 #include "types.h"
+
+enum addr_cal_mode_t { inc = 0, dec = 1 };
 
 namespace AscendC {
 

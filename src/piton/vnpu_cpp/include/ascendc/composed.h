@@ -204,6 +204,10 @@ PITON_API AscendC::LocalTensor<uint8_t> ComposedMemory(Location at) {
     PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t calCount, piton::Location at = piton::Location()) { \
         Name<T, isReuseSource>(dstTensor, srcTensor, piton::ComposedMemory<decltype(piton::Function), T>(at), calCount, at);                                 \
     }                                                                                                                                                        \
+    template <typename T, bool isReuseSource = false, bool = false, typename... None>                                                                        \
+    PITON_API piton::IfPlain<None...> Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t calCount, None...) {             \
+        Name<T, isReuseSource>(dstTensor, srcTensor, calCount, piton::ByAddress());                                                                          \
+    }                                                                                                                                                        \
     }
 
 /* Those and the two for whole tensors. */

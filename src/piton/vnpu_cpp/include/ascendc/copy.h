@@ -5,37 +5,21 @@
  * own unit.
  * Approach: everything becomes bytes in the record: p = {blocks, bytes per block, source gap, destination gap}. A gap on the UB side of DataCopyPad starts
  * at the block's end rounded up to 32 bytes; the record holds the gap from there. Documented limits are checked here, alignment and bounds by the engine.
- * Limits: of the format conversions only Nd2Nz into L1; of the memories around the cube unit only the bias table (LoadData and Fixpipe serve the others),
- * without a change of type; slices are in copy_slice.h. Which core has which memory is the engine's to check.
+ * Limits: of the format conversions only Nd2Nz into L1 and, in copy_format.h, into UB; of the memories around the cube unit only the bias table (LoadData and
+ * Fixpipe serve the others); slices are in copy_slice.h. Which core has which memory is the engine's to check.
  */
 #ifndef PITON_ASCENDC_COPY_H
 #define PITON_ASCENDC_COPY_H
 
 #include "constants.h"
+#include "copy_format.h"
 #include "params.h"
 #include "tensor.h"
 
 namespace piton {
 
-constexpr int64_t kMaxBlockCount = 4095;       /* documentation pages of DataCopy and DataCopyPad */
 constexpr int64_t kMaxPadBlockBytes = 2097151; /* page of DataCopyPad */
 constexpr uint32_t kMaxPadBytes = 32;
-
-struct Blocks {
-    uint32_t count;
-    uint32_t bytes;
-    uint32_t sourceGap;
-    uint32_t destinationGap;
-};
-
-PITON_API vnpu_record CopyRecord(uint16_t opcode, uint8_t pipe, const vnpu_operand &dst, const vnpu_operand &src, const Blocks &blocks, Location at) {
-    vnpu_record record = MakeNote(opcode, at, blocks.count, blocks.bytes, blocks.sourceGap);
-    record.p[3] = blocks.destinationGap;
-    record.pipe = pipe;
-    record.dst = dst;
-    record.src0 = src;
-    return record;
-}
 
 /* The pipe of a copy between two memories. */
 PITON_API uint8_t CopyPipe(const vnpu_operand &dst, const vnpu_operand &src) {
@@ -60,7 +44,7 @@ PITON_API void SubmitCopy(const vnpu_operand &dst, const vnpu_operand &src, cons
 template <typename T>
 PITON_API Blocks ElementsAsBlock(uint32_t count, Location at) {
     RequireRange("DataCopy", 2, count, 0, static_cast<int64_t>(UINT32_MAX / sizeof(T)), at);
-    return {1, count * static_cast<uint32_t>(sizeof(T)), 0, 0};
+    return {1, static_cast<uint32_t>(BytesOf<T>(count)), 0, 0};
 }
 
 PITON_API Blocks InBytes(const AscendC::DataCopyParams &params, Location at) {
@@ -98,15 +82,19 @@ PITON_API void RequireNd2NzLimits(const AscendC::Nd2NzParams &params, Location a
     RequireRange("DataCopy", 2, params.dstNzMatrixStride, 0, kMost, at);
 }
 
-PITON_API void SubmitNd2Nz(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::Nd2NzParams &params, uint32_t elementBytes, uint8_t flags,
+/* `perByte` elements of a byte, or `elementBytes` bytes of an element. */
+PITON_API void SubmitNd2Nz(const vnpu_operand &dst, const vnpu_operand &src, const AscendC::Nd2NzParams &params, const ElementSize &element, uint8_t flags,
                            Location at) {
     RequireNd2NzLimits(params, at);
-    vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, dst, src, {params.nValue, params.dValue * elementBytes, 0, params.ndNum}, at);
-    record.p[2] = params.srcDValue * elementBytes;
+    const MatrixCopy copy(params, element);
+    if (dst.space == VNPU_SPACE_UB) {
+        return copy.IntoUnifiedBuffer(dst, src, flags, at);
+    }
+    vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, dst, src, {copy.rows, copy.rowBytes, copy.rowStep, copy.matrices}, at);
     record.flags = flags;
-    record.mask[0] = uint64_t(params.dstNzC0Stride) * kBlockBytes | uint64_t(params.dstNzNStride) * kBlockBytes << 32;
+    record.mask[0] = uint64_t(copy.unitStep) | uint64_t(copy.chipRowStep) << 32;
     if (params.ndNum > 1) {
-        record.mask[1] = uint64_t(params.srcNdMatrixStride) * elementBytes | uint64_t(params.dstNzMatrixStride) * elementBytes << 32;
+        record.mask[1] = uint64_t(copy.matrixStep) | uint64_t(copy.chipMatrixStep) << 32;
     }
     Submit(record);
 }
@@ -176,8 +164,17 @@ PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, co
 
 template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Nd2NzParams &intriParams, piton::Location at = piton::Location()) {
-    static_assert(sizeof(T) <= 4, "DataCopy with Nd2NzParams takes types of 1, 2 and 4 bytes");
-    piton::SubmitNd2Nz(dst.Operand(), src.Operand(), intriParams, sizeof(T), src.CopyFlags(), at);
+    static_assert(sizeof(T) <= 4, "DataCopy with Nd2NzParams takes types of at most 4 bytes on the Ascend 910B");
+    piton::SubmitNd2Nz(dst.Operand(), src.Operand(), intriParams, piton::ElementSize::Of<T>(), src.CopyFlags(), at);
+}
+
+/* Into the bias table, a half becoming a float; lengths count 64 bytes of the source. */
+template <typename T, typename U, typename = std::enable_if_t<!std::is_same<T, U>::value>>
+PITON_API void DataCopy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const DataCopyParams &repeatParams, piton::Location at = piton::Location()) {
+    static_assert(std::is_same<T, float>::value && std::is_same<U, half>::value,
+                  "DataCopy between two types goes from half in L1 to float in the bias table on the Ascend 910B; use Cast in the unified buffer");
+    piton::RequireRange("DataCopy", 0, static_cast<uint32_t>(dst.Operand().space), VNPU_SPACE_BT, VNPU_SPACE_BT, at);
+    piton::SubmitCopy(dst.Operand(), src.Operand(), piton::InBytesOnChip(repeatParams, VNPU_SPACE_BT, at), 0, at);
 }
 
 template <typename T>

@@ -59,6 +59,12 @@ PITON_API int64_t CoresWithFlag(Location at) { return Ask(VNPU_OP_GET_TASK_RATIO
 
 namespace AscendC {
 
+/* Ids of cross-core flags that SyncAll uses, by what they join. */
+constexpr uint16_t SYNC_AIC_FLAG = 11;
+constexpr uint16_t SYNC_AIV_FLAG = 12;
+constexpr uint16_t SYNC_AIC_AIV_FLAG = 13;
+constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
+
 /* All vector cores of the launch meet here, or with `isAIVOnly` false all cores of a mixed launch; waits for every pipe first. On a cube core the former
  * joins the cube cores. */
 template <bool isAIVOnly = true>
@@ -105,8 +111,21 @@ PITON_API void CrossCoreWaitFlag(uint16_t flagId, piton::Location at = piton::Lo
     piton::Submit(piton::MakeNote(VNPU_OP_CROSS_WAIT, at, modeId, 0, flagId));
 }
 
-/* An older name of CrossCoreWaitFlag. */
+/* Older names: a flag between a cube core and its vector cores, and waiting for it. */
+template <pipe_t pipe>
+PITON_API void NotifyEvent(uint16_t flagId, piton::Location at = piton::Location()) {
+    CrossCoreSetFlag<2, pipe>(flagId, at);
+}
 PITON_API void WaitEvent(uint16_t flagId, piton::Location at = piton::Location()) { CrossCoreWaitFlag(flagId, at); }
+
+/* Between two kernels that a graph has merged into one; anywhere else these do nothing (documentation pages of both). */
+template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false>
+PITON_API void SetNextTaskStart() {}
+template <bool FORCE = false>
+PITON_API void WaitPreTaskEnd() {}
+
+/* Keeps the vendor's compiler from moving code across; here nothing is moved. */
+PITON_API void Barrier() {}
 
 /* The flag of block `blockIdx` and event `eventID`; IBWait puts it back to 0. */
 template <bool isAIVOnly = true>

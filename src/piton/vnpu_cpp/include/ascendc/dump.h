@@ -11,29 +11,9 @@
 #include <string>
 
 #include "print.h"
+#include "shape_info.h"
 #include "sync.h"
 #include "tensor.h"
-
-namespace AscendC {
-
-constexpr uint32_t kMaxShapeDims = 8;
-
-/* Lengths of a tensor's dimensions. */
-struct ShapeInfo {
-    PITON_API ShapeInfo() {}
-    PITON_API ShapeInfo(const uint8_t inputShapeDim, const uint32_t inputShape[]) : shapeDim(inputShapeDim), originalShapeDim(inputShapeDim) {
-        for (uint32_t i = 0; i < inputShapeDim && i < kMaxShapeDims; ++i) {
-            shape[i] = originalShape[i] = inputShape[i];
-        }
-    }
-
-    uint8_t shapeDim = 0;
-    uint32_t shape[kMaxShapeDims] = {};
-    uint8_t originalShapeDim = 0;
-    uint32_t originalShape[kMaxShapeDims] = {};
-};
-
-}  // namespace AscendC
 
 namespace piton {
 
@@ -128,6 +108,21 @@ PITON_API void Dump(const Tensor &tensor, uint32_t desc, uint32_t count, const A
     }
 }
 
+template <typename T>
+PITON_API void PrintBlocks(const AscendC::LocalTensor<T> &tensor, uint32_t count, Location at) {
+    constexpr uint32_t line = kBlockBytes / sizeof(T);
+    SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
+    std::string text;
+    for (uint32_t i = 0; i < count; ++i) {
+        text += DumpedValue(tensor.GetValue(i, at)) + ((i + 1) % line == 0 || i + 1 == count ? "\n" : " ");
+        if (text.size() > kPrintBytes / 2) {
+            SubmitPrint(text, at);
+            text.clear();
+        }
+    }
+    SubmitPrint(text, at);
+}
+
 }  // namespace piton
 
 namespace AscendC {
@@ -147,6 +142,16 @@ PITON_API void DumpTensor(const LocalTensor<T> &tensor, uint32_t desc, uint32_t 
 template <typename T>
 PITON_API void DumpTensor(const GlobalTensor<T> &tensor, uint32_t desc, uint32_t dumpSize, piton::Location at = piton::Location()) {
     piton::Dump(tensor, desc, dumpSize, ShapeInfo(1, &dumpSize), at);
+}
+
+/* As the vendor's CPU twin does: 32 bytes a line. */
+template <typename T>
+void LocalTensor<T>::Print(piton::Location at) const {
+    Print(size_, at);
+}
+template <typename T>
+void LocalTensor<T>::Print(uint32_t len, piton::Location at) const {
+    piton::PrintBlocks(*this, len, at);
 }
 
 }  // namespace AscendC

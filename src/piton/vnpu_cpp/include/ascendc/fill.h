@@ -4,7 +4,8 @@
  * Problem: on the chip these are a Duplicate into local memory and copies out of it, which the caller has to synchronise with what follows.
  * Approach: the same, in the memory that TPipe has not given out: its caller needs MTE3_MTE2 before it loads there, MTE3_V before it computes there
  * (documentation page of Fill), and finds it reported where these are missing.
- * Limits: a TPipe has to exist. Types as documented for the Ascend 910B.
+ * Limits: a TPipe has to exist. Types as documented for the Ascend 910B, and bfloat16_t, which is not listed but which public
+ * operators for it fill with (grouped_bias_add_grad of ops-math).
  */
 #ifndef PITON_ASCENDC_FILL_H
 #define PITON_ASCENDC_FILL_H
@@ -19,7 +20,7 @@ namespace piton {
 constexpr uint32_t kFillBytes = 65536; /* of local memory at most: large enough for full bandwidth, small enough to be quick to fill */
 
 template <typename T>
-constexpr bool kIsFilled = kIsOneOf<T, uint16_t, int16_t, half, uint32_t, int32_t, float>;
+constexpr bool kIsFilled = kIsOneOf<T, uint16_t, int16_t, half, bfloat16_t, uint32_t, int32_t, float>;
 
 template <typename T>
 PITON_API void FillMemory(const char *api, const AscendC::GlobalTensor<T> &target, uint64_t size, const T value, Location at) {
@@ -46,13 +47,13 @@ PITON_API void FillMemory(const char *api, const AscendC::GlobalTensor<T> &targe
     template <typename T>                                                                                                                          \
     PITON_API void Name(const GlobalTensor<T> &gmWorkspaceAddr, const Size size, const T value fallback, piton::Location at = piton::Location()) { \
         using piton::kDtype;                                                                                                                       \
-        PITON_REQUIRE_TYPE(#Name, piton::kIsFilled<T>, "uint16_t, int16_t, half, uint32_t, int32_t, float");                                       \
+        PITON_REQUIRE_TYPE(#Name, piton::kIsFilled<T>, "uint16_t, int16_t, half, bfloat16_t, uint32_t, int32_t, float");                           \
         piton::FillMemory(#Name, gmWorkspaceAddr, size, value, at);                                                                                \
     }                                                                                                                                              \
     }
 
 #define PITON_NO_DEFAULT
-#define PITON_ZERO = T(0)
+#define PITON_ZERO = T()
 PITON_FILL(Fill, uint64_t, PITON_NO_DEFAULT)
 PITON_FILL(InitGlobalMemory, uint64_t, PITON_NO_DEFAULT)
 PITON_FILL(InitOutput, uint32_t, PITON_ZERO)

@@ -73,7 +73,7 @@ struct DataCopyPadExtParams {
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
-    T paddingValue = T(0);
+    T paddingValue = {};
 };
 
 /*

@@ -9,6 +9,8 @@
 #ifndef PITON_ASCENDC_PIPE_H
 #define PITON_ASCENDC_PIPE_H
 
+#include <tuple>
+
 #include "matmul/tokens.h"
 #include "sync.h"
 #include "system.h"
@@ -38,6 +40,16 @@ struct QueueBuffer {
     AscendC::TEventID freeId = kNoEventId;
     const char *file = nullptr; /* of the InitBuffer that made it */
     uint32_t line = 0;
+};
+
+/* Where a buffer is to lie; the conversion of the tuple is where the user's line is known. */
+struct BufferRange {
+    uint32_t begin, bytes;
+    Location at;
+
+    template <typename U, typename V>
+    PITON_API BufferRange(const std::tuple<U, V> &given, Location here = Location())
+        : begin(static_cast<uint32_t>(std::get<0>(given))), bytes(static_cast<uint32_t>(std::get<1>(given))), at(here) {}
 };
 
 /* The id pools, one bit per id and event. */
@@ -85,6 +97,10 @@ public:
     PITON_API void Init(piton::Location at = piton::Location());
     PITON_API void Reset(piton::Location at = piton::Location());
     PITON_API void Destroy(piton::Location at = piton::Location());
+    /* The caller sees to it that nothing is under way. */
+    PITON_API void DestroyWithoutPipeAll(piton::Location at = piton::Location());
+    /* Of a memory; here addresses start at 0. */
+    PITON_API uint8_t *GetBaseAddr(int8_t) const { return nullptr; }
 
     /* Give `queue` `num` buffers of `len` bytes each. */
     template <class Queue>
@@ -98,6 +114,10 @@ public:
         queue.Attach(this, first, count, at);
         return true;
     }
+
+    /* Give `queue` one buffer at each of these places: tuples of first byte and length. */
+    template <class Queue, class... Ranges>
+    PITON_API bool InitBuffer(Queue &queue, const piton::BufferRange &first, const Ranges &...rest);
 
     template <TPosition position>
     PITON_API bool InitBuffer(TBuf<position> &buffer, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
@@ -173,6 +193,8 @@ private:
     /* Address of the first of `count` pieces of memory of `bytes` each, of which one is taken now. */
     PITON_API uint32_t TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at);
     PITON_API void WaitForFreeBuffers(piton::Location at);
+    PITON_API void GiveBack(piton::Location at);
+    PITON_API void PlaceBuffer(TPosition position, const piton::BufferRange &range);
     PITON_API void TakeCubeIds(piton::Location at);
     PITON_API void WaitForCubeIds(piton::Location at);
 
@@ -197,115 +219,6 @@ private:
 
 }  // namespace AscendC
 
-namespace AscendC {
-
-/* The TPipe of the running core. */
-PITON_API TPipe *GetTPipePtr(piton::Location at = piton::Location()) {
-    TPipe *pipe = reinterpret_cast<TPipe *>(piton::Fetch(piton::MakeNote(VNPU_OP_GET_PIPE, at)));
-    if (pipe != nullptr) {
-        return pipe;
-    }
-    piton::Fault(VNPU_FAULT_BAD_ARGUMENT, "GetTPipePtr without TPipe", at);
-}
-
-void TPipe::Init(piton::Location at) {
-    used_ = 0;
-    for (uint64_t &end : end_) {
-        end = 0;
-    }
-    ids_ = piton::EventIds();
-    cube_.Forget();
-    isAlive_ = true;
-    Tell(VNPU_OP_PIPE_BEGIN, at);
-    TakeCubeIds(at);
-}
-
-/* On a cube core the framework keeps the first three M_MTE1 flags for itself: set at the start, waited for at the end. */
-void TPipe::TakeCubeIds(piton::Location at) {
-    if (piton::IsVectorCore(at)) {
-        return;
-    }
-    for (TEventID &id : cubeIds_) {
-        id = SetQueueFlag(HardEvent::M_MTE1, "TPipe", at);
-    }
-}
-
-void TPipe::WaitForCubeIds(piton::Location at) {
-    for (TEventID &id : cubeIds_) {
-        WaitQueueFlag(HardEvent::M_MTE1, id, at);
-    }
-}
-
-void TPipe::Reset(piton::Location at) {
-    cube_.GiveBack(*this, at);
-    WaitForFreeBuffers(at);
-    WaitForCubeIds(at);
-    Init(at);
-}
-
-void TPipe::Destroy(piton::Location at) {
-    if (!isAlive_) {
-        return;
-    }
-    isAlive_ = false;
-    if (atEnd_ != nullptr) {
-        atEnd_(at);
-    }
-    cube_.GiveBack(*this, at);
-    WaitForFreeBuffers(at);
-    WaitForCubeIds(at);
-    piton::SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
-    Tell(VNPU_OP_PIPE_END, at);
-}
-
-/* Buffers that were never freed keep their flags: the engine finds them as leaks. */
-void TPipe::WaitForFreeBuffers(piton::Location at) {
-    for (uint32_t i = 0; i < used_; ++i) {
-        if (buffers_[i].state == piton::BufferState::Free) {
-            WaitQueueFlag(buffers_[i].freeEvent, buffers_[i].freeId, at);
-        }
-    }
-}
-
-uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
-    const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
-    const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
-    if (asked > capacity) {
-        piton::Fault(VNPU_FAULT_UB_OVERFLOW, api, at, asked, static_cast<uint32_t>(capacity), space);
-    }
-    end_[space] += bytes;
-    return static_cast<uint32_t>(begin);
-}
-
-void TPipe::Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at) {
-    buffer = piton::QueueBuffer();
-    buffer.address = address;
-    buffer.bytes = bytes;
-    buffer.handle = handles_++;
-    buffer.file = at.file;
-    buffer.line = at.line;
-
-    vnpu_record note = piton::MakeNote(VNPU_OP_BUFFER_INIT, at, buffer.handle, static_cast<uint32_t>(position), isQueue);
-    note.dst.space = piton::SpaceOf(position);
-    note.dst.addr = buffer.address;
-    note.dst.limit = buffer.bytes;
-    piton::Submit(note);
-}
-
-piton::QueueBuffer *TPipe::AddBuffer(TPosition position, uint32_t len, uint32_t toCome, bool isQueue, piton::Location at) {
-    if (used_ + toCome > piton::kMaxBuffers) {
-        piton::Fault(VNPU_FAULT_BUFFER_LIMIT, "InitBuffer", at, 0, used_ + toCome, piton::kMaxBuffers);
-    }
-    const uint32_t bytes = piton::WholeBlocks(len);
-    const uint32_t address = TakeMemory(piton::SpaceOf(position), bytes, toCome, "InitBuffer", at);
-    piton::QueueBuffer &buffer = buffers_[used_++];
-    Introduce(buffer, position, address, bytes, isQueue, at);
-    return &buffer;
-}
-
-}  // namespace AscendC
-
-/* Also a global name, as kernels write it. */
-using AscendC::GetTPipePtr;
+#include "pipe_members.h"
 
 #endif /* PITON_ASCENDC_PIPE_H */

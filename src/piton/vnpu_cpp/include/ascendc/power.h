@@ -87,6 +87,7 @@ PITON_API void PowerSign(const FloatTensor &sign, const FloatTensor &scratch, co
     AscendC::Muls(sign, sign, -2.0f, steps.count, steps.at);
     steps.Barrier();
     AscendC::Add(sign, sign, scratch, steps.count, steps.at);
+    steps.Barrier();                                                                                                           /* it reads `scratch` */
     AscendC::ShiftRight(scratch.ReinterpretCast<int32_t>(), x.ReinterpretCast<int32_t>(), int32_t(31), steps.count, steps.at); /* all bits of negative x */
     steps.Barrier();
     steps.And(sign, scratch);
@@ -148,6 +149,17 @@ struct PowerOperand {
     }
 };
 
+/* A null pointer is a number. */
+template <typename T>
+PITON_API void RequirePowerApart(std::initializer_list<const AscendC::LocalTensor<T> *> tensors, uint32_t count, const AscendC::LocalTensor<uint8_t> &memory,
+                                 uint64_t used, Location at) {
+    for (const AscendC::LocalTensor<T> *tensor : tensors) {
+        if (tensor != nullptr) {
+            RequireApart("Power", tensor->Operand(), count * sizeof(T), memory.Operand(), used, at);
+        }
+    }
+}
+
 /* In parts of which six tensors fit: two operands, three steps between, the result of halves. */
 template <typename T>
 PITON_API void PowerInParts(const AscendC::LocalTensor<T> &dst, const PowerOperand<T> &base, const PowerOperand<T> &exponent,
@@ -155,10 +167,12 @@ PITON_API void PowerInParts(const AscendC::LocalTensor<T> &dst, const PowerOpera
     using W = std::conditional_t<std::is_same<T, half>::value, float, T>;
     PITON_REQUIRE_TYPE("Power", kIsFloat<T> || (std::is_same<T, int32_t>::value), "half, float, int32_t");
     constexpr uint32_t kTensors = 6, kUnit = kRepeatBytes / sizeof(W);
-    const uint32_t room = memory.GetSize() / (kTensors * kRepeatBytes) * kUnit;
-    if (room == 0) {
+    const uint32_t fit = memory.GetSize() / (kTensors * kRepeatBytes) * kUnit, all = (count + kUnit - 1) / kUnit * kUnit, room = fit < all ? fit : all;
+    if (fit == 0) {
         Fault(VNPU_FAULT_UB_OVERFLOW, "Power", at, kTensors * kRepeatBytes, memory.GetSize());
     }
+    const uint32_t used = std::is_same<T, half>::value ? kTensors : base.tensor != nullptr && exponent.tensor != nullptr ? 3 : 5;
+    RequirePowerApart({&dst, base.tensor, exponent.tensor}, count, memory, uint64_t(used) * room * sizeof(W), at);
     const auto wide = memory.template ReinterpretCast<W>();
     for (uint32_t done = 0; done < count; done += room) {
         const PowerSteps steps{static_cast<int32_t>(count - done < room ? count - done : room), at};

@@ -150,6 +150,18 @@ PITON_API void PRINTF(const piton::CallFormat &fmt, const Args &...args) {
 #if !defined(KERNEL_LOG)
 #define KERNEL_LOG(...) static_cast<void>(0)
 #endif
+/* With what to do first where the condition does not hold: a block with KERNEL_LOG. */
+#if !defined(ASCENDC_ASSERT) && defined(PITON_HOST_PASS)
+#define ASCENDC_ASSERT(...) static_cast<void>(0)
+#elif !defined(ASCENDC_ASSERT)
+#define ASCENDC_ASSERT(condition, ...)                               \
+    do {                                                             \
+        if (!(condition)) {                                          \
+            __VA_ARGS__;                                             \
+            ::piton::FailAssertion(#condition, ::piton::Location()); \
+        }                                                            \
+    } while (false)
+#endif
 /* With a message, which is for the reader of the source only. */
 #define ascendc_assert(condition, ...) ((condition) ? static_cast<void>(0) : ::piton::FailAssertion(#condition, ::piton::Location()))
 

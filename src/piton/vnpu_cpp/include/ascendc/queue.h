@@ -5,7 +5,7 @@
  * Approach: AllocTensor takes the next free buffer round robin and waits for the flag its last FreeTensor set; EnQue sets the forward flag, DeQue waits for
  * it; FreeTensor sets the backward flag. A queue of depth 0 keeps one pair of ids per buffer for its whole life, with the backward flag set at the start.
  * What would wait for ever on the chip is reported instead (facts read in the public headers of the framework).
- * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations are not here.
+ * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations have no effect.
  */
 #ifndef PITON_ASCENDC_QUEUE_H
 #define PITON_ASCENDC_QUEUE_H
@@ -16,6 +16,19 @@
 namespace AscendC {
 
 using TBufHandle = uint8_t *;
+
+/* What a queue may know when it is compiled (`&config` as last template argument); InitBuffer decides. On the Ascend 910B no queue converts formats. */
+struct TQueConfig {
+    bool nd2nz = false;
+    bool nz2nd = false;
+    bool scmBlockGroup = false;
+    uint32_t bufferLen = 0;
+    uint32_t bufferNumber = 0;
+    uint32_t consumerSize = 0;
+    TPosition consumer[8] = {};
+    bool enableStaticEvtId = false;
+    bool enableLoopQueue = false;
+};
 
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {

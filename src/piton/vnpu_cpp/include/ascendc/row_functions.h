@@ -36,19 +36,26 @@ struct RowWork {
     FloatSteps steps;
     uint32_t columns;
     FloatTensor lanes, result, spread;
+    const char *api;
+    uint64_t used;
 
     static constexpr uint32_t kNumbers = 3 * kFloatLanes;
 
-    PITON_API RowWork(const char *api, const AscendC::LocalTensor<uint8_t> &memory, uint32_t tensors, uint32_t count, Location at)
-        : steps{FloatTensor(), (count + 63) / 64 * 64, static_cast<int32_t>(count), at}, columns(count) {
-        const uint64_t bytes = (kNumbers + uint64_t(tensors) * steps.room) * sizeof(float);
-        if (memory.GetSize() < bytes) {
-            Fault(VNPU_FAULT_UB_OVERFLOW, api, at, bytes, memory.GetSize());
+    PITON_API RowWork(const char *name, const AscendC::LocalTensor<uint8_t> &memory, uint32_t tensors, uint32_t count, Location at)
+        : steps{FloatTensor(), (count + 63) / 64 * 64, static_cast<int32_t>(count), at}, columns(count), api(name) {
+        used = (kNumbers + uint64_t(tensors) * steps.room) * sizeof(float);
+        if (memory.GetSize() < used) {
+            Fault(VNPU_FAULT_UB_OVERFLOW, api, at, used, memory.GetSize());
         }
         lanes = memory.template ReinterpretCast<float>();
         result = lanes[kFloatLanes];
         spread = result[kFloatLanes];
         steps.memory = spread[kFloatLanes];
+    }
+    /* `elements` of each of the call's tensors lie outside the memory. */
+    template <typename... T>
+    PITON_API void Apart(uint64_t elements, const AscendC::LocalTensor<T> &...tensors) const {
+        (RequireApart(api, tensors.Operand(), elements * sizeof(T), lanes.Operand(), used, steps.at), ...);
     }
     /* result[0] = the sum of a row. */
     PITON_API void Sum(const FloatTensor &row) const { ReduceRows<SumOfRows>(result, row, lanes, Rows{1, columns, steps.room, steps.at}); }
@@ -103,6 +110,8 @@ PITON_API void SumsOfRows(const char *api, const AscendC::LocalTensor<T> &dst, c
     RequireRange(api, 3, shape.last, 1, shape.pitch, shape.at);
     RequireRange(api, 3, shape.pitch * sizeof(T) % kBlockBytes, 0, 0, shape.at);
     const RowWork work(api, memory, 2, shape.last, shape.at);
+    work.Apart(uint64_t(shape.first) * shape.pitch, src);
+    work.Apart(shape.first, dst);
     for (uint32_t done = 0; done < shape.first; done += kTogether) {
         const uint32_t rows = shape.first - done < kTogether ? shape.first - done : kTogether;
         for (uint32_t row = 0; row < rows; ++row) {
@@ -122,6 +131,8 @@ template <typename T>
 PITON_API void RmsNormRows(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const AscendC::LocalTensor<T> &gamma,
                            const AscendC::LocalTensor<uint8_t> &memory, float epsilon, const AxisShape &shape) {
     const RowWork work("RmsNorm", memory, 3, shape.pitch, shape.at);
+    work.Apart(uint64_t(shape.first) * shape.pitch, src, dst);
+    work.Apart(shape.pitch, gamma);
     const FloatTensor scale = work.Wide(1, gamma), product = work.steps.Slot(2);
     for (uint32_t row = 0; row < shape.first; ++row) {
         const FloatTensor x = work.Wide(0, src[row * shape.pitch]);
@@ -147,6 +158,8 @@ PITON_API void SoftmaxGradRows(const AscendC::LocalTensor<T> &dst, const AscendC
     constexpr uint32_t kUnit = kBlockBytes / sizeof(T);
     RequireRange("SoftmaxGrad", 3, shape.srcK % kUnit, 0, 0, at);
     const RowWork work("SoftmaxGrad", memory, 3, shape.oriSrcK, at);
+    work.Apart(uint64_t(shape.oriSrcM) * shape.srcK, grad, src);
+    work.Apart(uint64_t(shape.oriSrcM) * (isFront ? kUnit : shape.srcK), dst);
     for (uint32_t row = 0; row < shape.oriSrcM; ++row) {
         const FloatTensor dy = work.Wide(0, grad[row * shape.srcK]), y = work.Wide(1, src[row * shape.srcK]), product = work.steps.Slot(2);
         work.steps.Mul(product, dy, y);
@@ -173,6 +186,8 @@ PITON_API void SimpleSoftmaxRows(const AscendC::LocalTensor<T> &dst, const Ascen
     RequireRange("SimpleSoftMax", 3, shape.srcK * sizeof(T) % kBlockBytes, 0, 0, at);
     const RowWork work("SimpleSoftMax", memory, 2, shape.oriSrcK, at);
     const RowWork numbers("SimpleSoftMax", memory, 0, kFloatsOfBlock, at);
+    work.Apart(uint64_t(shape.oriSrcM) * shape.srcK, src, dst);
+    work.Apart(uint64_t(shape.oriSrcM) * kUnit, sum, max);
     for (uint32_t row = 0; row < shape.oriSrcM; ++row) {
         const FloatTensor x = work.Wide(0, src[row * shape.srcK]), y = work.steps.Slot(1);
         work.SubByBlock(y, x, WidePart(work.result, max[row * kUnit], numbers.steps));

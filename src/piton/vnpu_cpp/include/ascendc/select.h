@@ -58,10 +58,11 @@ PITON_API vnpu_record SelectByRegister(const AscendC::LocalTensor<T> &dst, const
 
 }  // namespace piton
 
-#define PITON_REQUIRE_SELECT                                         \
-    using piton::kDtype;                                             \
-    PITON_REQUIRE_TYPE("Select", piton::kIsFloat<T>, "half, float"); \
-    static_assert(piton::kIsOneOf<U, uint8_t, uint16_t, uint32_t, uint64_t>, "Select: selMask is a tensor of uint8_t, uint16_t, uint32_t or uint64_t")
+#define PITON_REQUIRE_SELECT                                                         \
+    using piton::kDtype;                                                             \
+    PITON_REQUIRE_TYPE("Select", piton::kIsFloat<T>, "half, float");                 \
+    static_assert(piton::kIsOneOf<U, uint8_t, int8_t, uint16_t, uint32_t, uint64_t>, \
+                  "Select: selMask is a tensor of uint8_t, int8_t, uint16_t, uint32_t or uint64_t")
 
 namespace AscendC {
 

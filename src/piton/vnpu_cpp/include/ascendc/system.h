@@ -31,7 +31,8 @@ PITON_API constexpr uint32_t CoreKindOf(KernelMetaType type) {
 }
 
 PITON_API void SubmitTaskType(KernelMetaType type, vnpu_type_rank rank = VNPU_TYPE_DEFAULT, Location at = Location()) {
-    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type), rank));
+    const bool isOnly = type == KERNEL_TYPE_AIV_ONLY || type == KERNEL_TYPE_AIC_ONLY;
+    Submit(MakeNote(VNPU_OP_TASK_TYPE, at, CoreKindOf(type), rank, isOnly));
 }
 
 }  // namespace piton

@@ -3,6 +3,7 @@
  *
  * Problem: a kernel addresses memory through these; the engine needs space, address and the end of the owning buffer of every operand.
  * Approach: a tensor is an address, an end and a size; element access goes through scalar load and store records.
+ * An element of 4 bits is half a byte, so that offsets of int4b_t tensors have to be even (documentation page of the type).
  * Limits: the size given to SetGlobalBuffer is not a bound (it is none on the chip): the engine checks against real allocations. A LocalTensor is bounded
  * by its whole buffer, not by SetSize. GetPhyAddr of on-chip memory is an offset: dereferencing it faults.
  */
@@ -11,6 +12,7 @@
 
 #include "enums.h"
 #include "record.h"
+#include "shape_info.h"
 
 namespace piton {
 
@@ -95,8 +97,6 @@ namespace AscendC {
 
 template <typename T>
 class GlobalTensor {
-    static_assert(!std::is_same<T, int4b_t>::value, "GlobalTensor<int4b_t>: copy it as a tensor of int8_t and ReinterpretCast it in local memory");
-
 public:
     using PrimType = T;
 
@@ -105,18 +105,21 @@ public:
         base_ = buffer;
         size_ = bufferSize;
     }
-    PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return base_ + offset; }
+    PITON_API __gm__ T *GetPhyAddr(const uint64_t offset = 0) const { return After(offset); }
     PITON_API uint64_t GetSize() const { return size_; }
 
     PITON_API GlobalTensor operator[](const uint64_t offset) const {
         GlobalTensor part = *this;
-        part.base_ = base_ + offset;
+        part.base_ = After(offset);
         part.size_ = size_ > offset ? size_ - offset : 0;
         return part;
     }
     PITON_API piton::Element<T> operator()(const uint64_t offset, piton::Location at = piton::Location()) const { return {At(offset), at}; }
     PITON_API T GetValue(const uint64_t offset, piton::Location at = piton::Location()) const { return piton::LoadScalar<T>(At(offset), at); }
     PITON_API void SetValue(const uint64_t offset, T value, piton::Location at = piton::Location()) { piton::StoreScalar<T>(At(offset), value, at); }
+
+    PITON_API void SetShapeInfo(const ShapeInfo &shapeInfo) { shape_ = piton::KeepShape(shapeInfo); }
+    PITON_API ShapeInfo GetShapeInfo() const { return shape_ == nullptr ? ShapeInfo() : *shape_; }
 
     template <CacheRwMode rwMode = CacheRwMode::RW>
     PITON_API void SetL2CacheHint(CacheMode mode) {
@@ -128,9 +131,10 @@ public:
     PITON_API uint8_t CopyFlags() const { return cacheMode_ == CacheMode::CACHE_MODE_DISABLE ? VNPU_F_L2_BYPASS : 0; }
 
 private:
+    PITON_API __gm__ T *After(uint64_t offset) const { return base_ + (std::is_same<std::remove_cv_t<T>, int4b_t>::value ? offset / 2 : offset); }
     PITON_API vnpu_operand At(uint64_t offset) const {
         vnpu_operand operand{};
-        operand.addr = reinterpret_cast<uint64_t>(base_ + offset);
+        operand.addr = reinterpret_cast<uint64_t>(After(offset));
         operand.limit = piton::kUnbounded;
         operand.space = VNPU_SPACE_GM;
         operand.dtype = piton::kDtype<std::remove_cv_t<T>>;
@@ -140,6 +144,7 @@ private:
     T *base_ = nullptr;
     uint64_t size_ = 0; /* elements; 0 when not told */
     CacheMode cacheMode_ = CacheMode::CACHE_MODE_NORMAL;
+    const ShapeInfo *shape_ = nullptr; /* as SetShapeInfo said */
 };
 
 template <typename T>
@@ -185,6 +190,16 @@ public:
     PITON_API int32_t GetPosition() const { return static_cast<int32_t>(position_); }
     PITON_API void SetUserTag(const int32_t tag) { tag_ = tag; }
     PITON_API int32_t GetUserTag() const { return tag_; }
+    PITON_API void SetShapeInfo(const ShapeInfo &shapeInfo) { shape_ = piton::KeepShape(shapeInfo); }
+    PITON_API ShapeInfo GetShapeInfo() const { return shape_ == nullptr ? ShapeInfo() : *shape_; }
+    /* Become the part of `src` from its element `offset` on. */
+    template <typename S>
+    PITON_API void SetAddrWithOffset(LocalTensor<S> &src, uint32_t offset) {
+        *this = src[offset].template ReinterpretCast<T>();
+    }
+    /* Elements as text, defined in dump.h. */
+    PITON_API void Print(piton::Location at = piton::Location()) const;
+    PITON_API void Print(uint32_t len, piton::Location at = piton::Location()) const;
 
     /* Whole-tensor instructions, defined in operators.h. */
     template <uint16_t opcode>
@@ -233,6 +248,7 @@ private:
     uint32_t end_ = 0;     /* of the buffer it belongs to */
     uint32_t size_ = 0;    /* elements */
     int32_t tag_ = 0;
+    const ShapeInfo *shape_ = nullptr; /* as SetShapeInfo said */
     TPosition position_ = TPosition::VECCALC;
     piton::QueueBuffer *buffer_ = nullptr; /* null for TBuf and static tensors */
 };

@@ -48,14 +48,23 @@ template <typename T>
 struct TopKMemory {
     AscendC::LocalTensor<uint32_t> index;
     AscendC::LocalTensor<T> scores, structures, merged;
+    uint64_t used;
 
     PITON_API TopKMemory(const AscendC::LocalTensor<uint8_t> &memory, uint32_t elements, Location at) {
         const uint32_t bytes[] = {elements * 4, elements * static_cast<uint32_t>(sizeof(T)), elements * kStructureBytes, elements * kStructureBytes};
-        RequireSortMemory("TopK", memory, bytes[0] + bytes[1] + bytes[2] + bytes[3], at);
+        used = uint64_t(bytes[0]) + bytes[1] + bytes[2] + bytes[3];
+        RequireSortMemory("TopK", memory, static_cast<uint32_t>(used), at);
         index = memory.ReinterpretCast<uint32_t>();
         scores = memory[bytes[0]].template ReinterpretCast<T>();
         structures = memory[bytes[0] + bytes[1]].template ReinterpretCast<T>();
         merged = memory[bytes[0] + bytes[1] + bytes[2]].template ReinterpretCast<T>();
+    }
+
+    /* Results, `told` of each, and scores, `given` of them, lie outside. */
+    PITON_API void RequireOthersApart(const TopKTensors<T> &x, uint64_t given, uint64_t told, Location at) const {
+        RequireApart("TopK", x.src.Operand(), given * sizeof(T), index.Operand(), used, at);
+        RequireApart("TopK", x.value.Operand(), told * sizeof(T), index.Operand(), used, at);
+        RequireApart("TopK", x.index.Operand(), told * sizeof(int32_t), index.Operand(), used, at);
     }
 };
 
@@ -89,6 +98,7 @@ template <bool isInitIndex, bool isHasfinish, typename T>
 PITON_API void TopKOfRows(const TopKTensors<T> &x, const AscendC::LocalTensor<uint8_t> &scratch, const TopKShape &shape) {
     constexpr uint32_t kIndices = kBlockBytes / sizeof(int32_t);
     const TopKMemory<T> memory(scratch, shape.inner, shape.at);
+    memory.RequireOthersApart(x, uint64_t(shape.rows) * shape.inner, uint64_t(shape.rows) * shape.k, shape.at);
     auto index = x.srcIndex.template ReinterpretCast<uint32_t>();
     if constexpr (!isInitIndex) {
         index = memory.index;
@@ -136,6 +146,7 @@ PITON_API void TopKOfShortRows(const TopKTensors<T> &x, const AscendC::LocalTens
     using U = std::conditional_t<sizeof(T) == sizeof(float), uint32_t, uint16_t>;
     const uint32_t all = shape.rows * kSortedAtOnce;
     const TopKMemory<T> memory(scratch, all, shape.at);
+    memory.RequireOthersApart(x, all, uint64_t(shape.rows) * shape.k, shape.at);
     auto index = x.srcIndex.template ReinterpretCast<uint32_t>();
     RequireRange("TopK", 8, shape.inner, kSortedAtOnce, kSortedAtOnce, shape.at);
     if constexpr (!isInitIndex) {

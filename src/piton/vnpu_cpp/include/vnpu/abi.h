@@ -190,7 +190,7 @@ enum vnpu_opcode {
     VNPU_OP_PIPE_END = 324,          /* TPipe destroyed; scalar as above */
     VNPU_OP_PRINT = 326,             /* src0.addr = address of a text, p[0] = its bytes */
     VNPU_OP_SET_SYS_WORKSPACE = 327, /* scalar = a device address */
-    VNPU_OP_TASK_TYPE = 328,         /* KERNEL_TASK_TYPE_DEFAULT: p[0] = enum vnpu_core_kind, p[1] = enum vnpu_type_rank */
+    VNPU_OP_TASK_TYPE = 328,         /* p[0] = enum vnpu_core_kind, p[1] = enum vnpu_type_rank, p[2] = 1: cores can not meet (KERNEL_TYPE_AIV_ONLY) */
     VNPU_OP_FAULT = 325,             /* the framework classes found a misuse: p[0] = enum vnpu_fault, p[1..3] and scalar = its figures; never returns */
     /* questions, answered by vnpu_fetch */
     VNPU_OP_GET_BLOCK_IDX = 352,

@@ -10,13 +10,14 @@
 #define PITON_ASCENDC_MATMUL_REGISTRATION_H
 
 #include "../workspace.h"
+#include "arithmetic.h"
 #include "object.h"
 
 namespace piton {
 
 template <typename T>
 PITON_API const TCubeTiling *TilingOf(const T &given) {
-    if constexpr (std::is_pointer<T>::value || std::is_null_pointer<T>::value) {
+    if constexpr (std::is_convertible<const T &, const TCubeTiling *>::value) { /* is_pointer knows no __restrict */
         return given;
     } else {
         return &given;

@@ -3,10 +3,15 @@
  *
  * Problem: host code calls setters in any order and then GetTiling, into either form of TCubeTiling.
  * Approach: the setters fill one Request; GetTiling solves it. Where there is no tiling it returns -1 and says why on standard error.
- * Limits: settings for other chips, sparse matrices and microscaling are taken and change nothing.
+ * Limits: settings for other chips, sparse matrices and microscaling are taken and change nothing. A kernel of an operator project, for which element types
+ * are macros (piton_project/kernel_numbers.h), has no use for the classes and sees the structure alone.
  */
 #ifndef PITON_MATMUL_CLASSES_H
 #define PITON_MATMUL_CLASSES_H
+
+#if defined(PITON_PROJECT_KERNEL_NUMBERS_H)
+#include "ascendc/matmul/cube_tiling.h"
+#else
 
 #include <iostream> /* programs rely on it, as on vector and map, which the definition of tiling data has */
 
@@ -239,4 +244,5 @@ PITON_BUFFER_SIZES(MultiCoreMatmulGetTmpBufSize)
 PITON_BUFFER_SIZES(BatchMatmulGetTmpBufSize)
 #undef PITON_BUFFER_SIZES
 
+#endif
 #endif /* PITON_MATMUL_CLASSES_H */

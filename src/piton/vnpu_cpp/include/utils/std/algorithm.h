@@ -1,0 +1,7 @@
+/* A vendor header that kernels include: all of it is in kernel_operator.h. */
+#ifndef PITON_UTILS_STD_ALGORITHM_H
+#define PITON_UTILS_STD_ALGORITHM_H
+
+#include "kernel_operator.h"
+
+#endif /* PITON_UTILS_STD_ALGORITHM_H */
