@@ -72,13 +72,28 @@ void refuse_access(Core &core, const vnpu_record &record, const vnpu_operand &op
               {{"address", address}, {"bytes", length}, {"capacity_bytes", static_cast<int64_t>(capacity)}});
 }
 
+// The units around the cube move whole fractals, and a tensor there is declared by its matrix: what lies behind it is not another's by that alone, and whoever
+// uses it unordered is found by its bytes.
+bool is_rounded_memory(uint8_t space) { return space == VNPU_SPACE_L0A || space == VNPU_SPACE_L0B || space == VNPU_SPACE_L0C; }
+
+void note_past_tensor(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write) {
+    core.launch.reporter.finding(place_of(record), core.index, "other",
+                                 api(record) + " " + verb(is_write) + " " + std::to_string(bytes - operand.limit) +
+                                     " bytes past the declared end of its tensor in " + on_chip(core, operand.space).name + " (" +
+                                     std::to_string(operand.limit) + " bytes): the unit works on whole fractals; right as long as nothing else lies there",
+                                 {{"address", static_cast<int64_t>(operand.addr)}, {"bytes", static_cast<int64_t>(bytes)}, {"tensor_bytes", operand.limit}});
+}
+
 }  // namespace
 
 void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
     check_has_memory(core, record, operand.space);
     const uint64_t capacity = on_chip(core, operand.space).bytes.size();
-    const bool is_inside = operand.addr <= capacity && bytes <= capacity - operand.addr && (operand.limit == 0xffffffffu || bytes <= operand.limit);
+    const bool is_in_memory = operand.addr <= capacity && bytes <= capacity - operand.addr,
+               is_in_tensor = operand.limit == 0xffffffffu || bytes <= operand.limit;
+    const bool is_inside = is_in_memory && (is_in_tensor || is_rounded_memory(operand.space));
     if (!is_inside || operand.addr % alignment) refuse_access(core, record, operand, bytes, is_write, alignment);
+    if (!is_in_tensor) note_past_tensor(core, record, operand, bytes, is_write);
 }
 
 void check_ub(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
