@@ -19,7 +19,7 @@ from selection import Kernel
 from structures import Index
 
 from piton.core.protocols import Limits, ProcessJob, Role, Runner
-from piton.targets.vnpu.project import Described, Project
+from piton.targets.vnpu.project_described import Described, Project
 
 _CLASS = re.compile(r"class\s+\w+\s*(?:final\s*)?:\s*public\s+(?:\w+::)*OpDef\b.*?OP_ADD\s*\(\s*\w+\s*\)\s*;", re.DOTALL)
 _SETTERS = "SetTiling|SetInferShape|SetInferDataType|SetInferShapeRange|SetCheckSupport"

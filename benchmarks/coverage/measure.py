@@ -119,7 +119,7 @@ class Measurer:
         template = described.template.model_copy(update={"combinations": tuple(tried)}) if described.template else None
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
         sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
-        results = [self._row(kernel, types, source) for types, source in zip(chosen.rows, sources.values(), strict=True)]
+        results = [self._row(kernel, row.types, source) for row, source in zip(chosen.rows, sources.values(), strict=True)]
         return _summed(
             empty.model_copy(
                 update={"operator": described.type, "rows_in_all": len(rows), "combinations_in_all": len(combinations), "combinations_tried": len(tried)}

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).resolve().parents[1] / "submissions" / "operator_project"
+LISTS = HERE.parent / "operator_lists"
 HOST = "op_host/scaled_add.cpp"
 KERNEL = "op_kernel/scaled_add.cpp"
 
 
-def evaluate(project: Path, out: Path) -> dict[str, Any]:
+def evaluate(project: Path, out: Path, suite: Path = HERE / "suite") -> dict[str, Any]:
     """The operator's part of the report."""
-    options = ["--suite", str(HERE / "suite"), "--trust", "--out", str(out)]
+    options = ["--suite", str(suite), "--trust", "--out", str(out)]
     done = subprocess.run([sys.executable, "-m", "piton.cli.main", "eval", str(project), *options], capture_output=True, text=True, timeout=590, check=False)
     assert (out / "report.json").is_file(), done.stdout + done.stderr
     (operator,) = json.loads((out / "report.json").read_text())["operators"]
@@ -48,7 +49,7 @@ def broken(tmp_path: Path, name: str, old: str, new: str) -> dict[str, Any]:
     ("old", "new", "cause", "text"),
     [
         ('{"x", "y"}', '{"x", "y", "w"}', "load_failed", "the OpDef of ScaledAdd has 3 inputs (x, y, w), operator scaled_add has 2 (x, y)"),
-        ('        this->Attr("alpha").AttrType(OPTIONAL).Float(1.0f);\n', "", "load_failed", "has 0 attributes, operator scaled_add has 1 (alpha)"),
+        ('        this->Attr("alpha").AttrType(OPTIONAL).Float(1.0f);\n', "", "load_failed", "has 0 attributes (none), operator scaled_add has 1 (alpha)"),
         ("OP_ADD(ScaledAdd);", "", "operator_missing", "op_host defines no operator scaled_add"),
         ("set_alpha", "set_beta", "compile_error", "set_beta"),
     ],
@@ -72,3 +73,11 @@ def test_what_goes_wrong_at_a_call_says_why(tmp_path: Path, name: str, old: str,
     (first, *_) = broken(tmp_path, name, old, new)["cases"]
     assert first["outcome"]["cause"] == cause, first["outcome"]
     assert text in first["outcome"]["message"]
+
+
+def test_a_project_takes_lists_numbers_values_and_what_may_be_left_out(tmp_path: Path) -> None:
+    operator = evaluate(LISTS / "project", tmp_path / "run", LISTS / "suite")
+    assert [case["outcome"]["cause"] for case in operator["cases"]] == ["none"] * 2, (operator["build_outcome"], operator["diagnostics"], operator["cases"])
+    launches = [[(launch["kernel"], launch["blocks"]) for launch in case["launches"]] for case in operator["cases"]]
+    assert launches[0] == [("piton_project::InitialValue", 1), ("row_0::blend_lists", 3)]
+    assert launches[1][1] == ("row_0::blend_lists", 1)

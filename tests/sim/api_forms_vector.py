@@ -26,7 +26,7 @@ SELECTED = (
     "{n}(d, x, a, s, SELMODE::VSEL_TENSOR_SCALAR_MODE, m, 1, binary)",
     "{n}(d, x, a, 1, binary)",
 )
-BITS = ("uint8_t", "uint16_t", "uint32_t", "uint64_t")
+BITS = ("uint8_t", "int8_t", "uint16_t", "uint32_t", "uint64_t")
 CASTS = (
     "half,int4b_t half,int8_t half,uint8_t half,int16_t float,int16_t int4b_t,half int8_t,half uint8_t,half int16_t,half int32_t,half float,half "
     "int32_t,bfloat16_t float,bfloat16_t int16_t,int32_t half,int32_t float,int32_t int64_t,int32_t int16_t,float half,float bfloat16_t,float int32_t,float "
@@ -61,9 +61,7 @@ VECTOR: tuple[Form, ...] = (
     *forms("Compare", ("{n}(a, b, CMPMODE::LT, uint64_t(8), binary)", "{n}(a, b, CMPMODE::LT, m, binary)"), FLOATS),
     *forms("Compare", tuple(f"u8 = a {sign} b" for sign in ("<", ">", "<=", ">=", "==", "!=")), "half float int32_t"),
     *forms("Compares CompareScalar", COMPARED_NUMBER, "half float int32_t"),
-    *forms(
-        "Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "half,int8_t float,half int32_t,uint8_t bfloat16_t,uint8_t"
-    ),
+    *forms("Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "float,half int32_t,uint8_t bfloat16_t,uint8_t"),
     *forms("Select", ("{n}<T, SELMODE::VSEL_CMPMASK_SPR>(d, a, b, 1, binary)", "{n}<T, SELMODE::VSEL_TENSOR_TENSOR_MODE>(d, a, b, 1, binary)"), FLOATS),
     *forms("GatherMask", ("{n}(d, a, x, true, 70, gathered, kept)", "{n}<T, U>(d, a, x, false, 0, gathered, kept)"), PATTERNS, "half,uint32_t int8_t,uint16_t"),
     *forms("GatherMask", ("{n}(d, a, uint8_t(2), false, 0, gathered, kept)",), SPREAD),

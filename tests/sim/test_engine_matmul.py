@@ -209,8 +209,8 @@ IMPOSSIBLE = {
     "the MatmulType of B has to have ISTRANS true": replace(SMALL, kernel="matmul fixed f16 f32", turned=(False, True)),
     "the tiling's singleCoreM is 0": replace(SMALL, tiling={"singleCoreM": 0}),
     "baseM and baseN multiples of 16": replace(SMALL, cut=(30, 48, 32)),
-    "takes 131072 bytes, L0A has 65536": replace(SMALL, cut=(128, 48, 256)),
-    "takes 163840 bytes, L0B has 65536": replace(SMALL, cut=(32, 320, 128)),
+    "takes 131072 bytes, L0A has 65536": replace(SMALL, cut=(256, 48, 256)),
+    "takes 81920 bytes, L0B has 65536": replace(SMALL, cut=(32, 320, 128)),
     "takes 262144 bytes, L0C has 131072": replace(SMALL, cut=(256, 256, 16)),
     "takes 1310720 bytes, L1 has 524288": replace(SMALL, cut=(128, 128, 64), tiling={"depthA1": 40, "depthB1": 40}),
 }

@@ -93,7 +93,12 @@ def test_a_kernel_that_has_stored_can_not_begin_anew_with_other_cores(rig: Rig, 
 
 @pytest.mark.parametrize(
     ("rest", "said"),
-    [("LayoutMode::NONE, true", "IBSHARE is not supported by the virtual NPU"), ("LayoutMode::NORMAL", "layouts of batches are not supported")],
+    [
+        ("CubeFormat::ND, half, false, LayoutMode::NORMAL", "A and B have the same LayoutMode"),
+        ("CubeFormat::NZ, half, false, LayoutMode::BSNGD", "with LayoutMode::BSNGD and SBNGD matrices are CubeFormat::ND"),
+        ("CubeFormat::VECTOR, half", "B is ND or NZ on the virtual NPU"),
+        ("CubeFormat::ND, float", "by the same type"),
+    ],
 )
 def test_what_a_matrix_can_not_be_here_is_refused_when_the_kernel_is_compiled(tmp_path: Path, rest: str, said: str) -> None:
     source = tmp_path / "refused_matrix.cpp"
@@ -101,7 +106,7 @@ def test_what_a_matrix_can_not_be_here_is_refused_when_the_kernel_is_compiled(tm
 #include "lib/matmul_intf.h"
 using namespace AscendC;
 using A = MatmulType<TPosition::GM, CubeFormat::ND, half>;
-using B = MatmulType<TPosition::GM, CubeFormat::ND, half, false, {rest}>;
+using B = MatmulType<TPosition::GM, {rest}>;
 Matmul<A, B, MatmulType<TPosition::GM, CubeFormat::ND, float>> object;
 """)
     compiler = ["g++", "-std=c++17", "-fsyntax-only", f"-I{VNPU / 'include'}", str(source)]

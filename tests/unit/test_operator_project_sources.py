@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from piton.catalog.layout import find_operators
-from piton.core.dtype import DType
-from piton.core.operator import AttrSpec, Operator, TensorSpec
 from piton.core.submission import OperatorSources
-from piton.targets.vnpu.project import Project, Sources, depends_on_row, find_kernel, signature
+from piton.targets.vnpu.project import Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project_described import Project
 from piton.targets.vnpu.steps import architecture_macros
 
 
@@ -28,6 +27,25 @@ from piton.targets.vnpu.steps import architecture_macros
 def test_a_project_is_found_in_every_layout(names: list[str], operator: str) -> None:
     (found,) = find_operators(names)
     assert (found.operator, bool(found.hosts), bool(found.kernels), found.plugins) == (operator, True, True, ())
+
+
+def test_sources_for_other_chips_and_tools_are_left_out() -> None:
+    own = [
+        "math/add/op_host/add_def.cpp",
+        "math/add/op_host/arch22/add_tiling.cpp",
+        "math/add/op_host/op_tiling/common/add_context.cpp",
+        "math/add/op_kernel/add.cpp",
+    ]
+    others = [
+        "math/add/op_host/arch35/add_tiling.cpp",
+        "math/add/op_host/config/add.cpp",
+        "math/add/op_kernel/add_apt.cpp",
+        "math/add/op_kernel/arch35/add.cpp",
+    ]
+    (found,) = find_operators([*own, *others])
+    assert (found.hosts, found.kernels) == (tuple(own[:3]), (own[3],))
+    (flat,) = find_operators([name.removeprefix("math/add/") for name in [*own, *others]])
+    assert (flat.operator, len(flat.hosts), flat.kernels) == ("add", 3, ("op_kernel/add.cpp",))
 
 
 def test_two_operators_below_op_host_and_op_kernel_are_two() -> None:
@@ -52,8 +70,8 @@ def test_only_the_projects_own_interface_and_binding_are_left_out() -> None:
 DESCRIBED: dict[str, Any] = {
     "operators": [
         {
-            "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": ["x"], "outputs": ["z"], "attributes": ["alpha"],
-            "rows": [["DT_FLOAT", "DT_FLOAT"], ["DT_BF16", "DT_FLOAT"]], "structure": "Data",
+            "type": "ScaledAdd", "file": "op_host/a.cpp", "line": 3, "inputs": [{"name": "x"}], "outputs": [{"name": "z"}], "attributes": ["alpha"],
+            "rows": [{"types": ["DT_FLOAT", "DT_FLOAT"], "formats": [2, 2]}, {"types": ["DT_BF16", "DT_FLOAT"], "formats": [0, 2]}], "structure": "Data",
             "template": {"parameters": [{"name": "T", "is_type": True}, {"name": "N", "is_type": False}], "combinations": [[0, 8], [27, 1]]},
         }
     ],
@@ -75,6 +93,7 @@ def test_an_entry_sets_the_macros_of_its_row_and_calls_every_combination() -> No
     for line in (
         "#define DTYPE_X bfloat16_t",
         "#define ORIG_DTYPE_Z DT_FLOAT",
+        "#define FORMAT_X 0",
         "struct alignas(8) Data { uint32_t n; float f[3]; };",
         "#define PITON_PROJECT_TILING Data",
         "        case 1: piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;",
@@ -103,16 +122,6 @@ def test_the_kernel_is_the_one_of_the_operators_name() -> None:
     texts = ['extern "C" __global__ __aicore__ void other(GM_ADDR x) { }\nextern "C" __global__ __aicore__ void scaled_add(GM_ADDR x) { }\n']
     assert find_kernel(texts, described) == "scaled_add"
     assert find_kernel([texts[0].replace("scaled_add", "third")], described) is None
-
-
-def test_the_signature_keeps_the_order_of_the_suite() -> None:
-    outputs = (TensorSpec(name="y", dtypes=(DType.FLOAT32,)), TensorSpec(name="z", dtypes=(DType.FLOAT32,)))
-    tensors = (TensorSpec(name="x", dtypes=(DType.FLOAT32,)), TensorSpec(name="w", dtypes=(DType.FLOAT32,), is_optional=True))
-    operator = Operator(
-        name="op", title="Op", level=1, category="", schema_text="op(Tensor x, float eps=1.0, Tensor? w=None) -> (Tensor y, Tensor z)", inputs=tensors,
-        outputs=outputs, attributes=(AttrSpec(name="eps", type="float"),),
-    )  # fmt: skip
-    assert signature(operator) == ("op(Tensor x, float? eps, Tensor? w) -> (Tensor, Tensor)", ["x", "eps", "w"])
 
 
 def test_kernels_see_the_chip_by_its_newer_and_by_its_older_number() -> None:

@@ -20,10 +20,13 @@ from piton.core.submission import OperatorSources
 
 ARCH = "dav-2201"
 """The compiler's name of the 910B's architecture, which all targets have so far."""
+_HOST_PARTS = ("arch22", "op_tiling", "common")
+"""Folders inside op_host and op_kernel that belong to the operator on the 910B; sources in any other (arch35, config ...) are for other chips and tools."""
 KERNEL_SUFFIXES = (".cpp", ".asc")
 DEFAULT_PACKAGE = "cann_bench"
 NAMESPACE_MACRO = "EXTENSION_MODULE_NAME"
 """How public single-source files call the namespace that their build chooses."""
+_OTHER_CHIPS = re.compile(r"arch\d|config$|op_api$")
 _ARCH_FOLDER = re.compile(r"dav-\w+")
 _LIBRARY = re.compile(rb"^[ \t]*TORCH_LIBRARY(?:_FRAGMENT)?[ \t]*\([ \t]*([A-Za-z_]\w*)", re.MULTILINE)
 
@@ -70,7 +73,7 @@ def _projects(names: Sequence[str]) -> list[OperatorSources]:
     found = [*hosts] if len(kernels) != 1 else [next(iter(kernels))]
     made = []
     for operator in found:
-        own = hosts.get(operator) or (tuple(path for paths in hosts.values() for path in paths) if len(kernels) == 1 else ())
+        own = tuple(path for paths in hosts.values() for path in paths) if len(kernels) == 1 else hosts.get(operator)
         above = {PurePosixPath(path).parts[:-2] for path in kernels.get(operator, ())}
         if own and operator in kernels and not (above & bound) - wrapped:
             made.append(OperatorSources(operator=operator, kernels=kernels[operator], plugins=(), hosts=own))
@@ -82,12 +85,19 @@ def _by_project(names: Sequence[str], folder: str) -> dict[str, tuple[str, ...]]
     found: dict[str, list[str]] = {}
     for name in names:
         parts = PurePosixPath(name).parts
-        if folder in parts[:-1] and name.endswith(KERNEL_SUFFIXES):
+        if folder in parts[:-1] and name.endswith(KERNEL_SUFFIXES) and not _is_for_other_chips(name, names):
             at = parts.index(folder)
-            operator = parts[at - 1] if at else parts[1] if len(parts) > 2 else PurePosixPath(name).stem
-            if at == 0 or len(parts) == at + 2:
+            inner = [part for part in parts[at + 1 : -1] if part not in _HOST_PARTS]
+            operator = parts[at - 1] if at else inner[0] if inner else PurePosixPath(name).stem
+            if len(inner) <= (at == 0) and not (at == 0 and _OTHER_CHIPS.match(operator)):
                 found.setdefault(operator, []).append(name)
     return {operator: tuple(paths) for operator, paths in found.items()}
+
+
+def _is_for_other_chips(path: str, beside: Sequence[str]) -> bool:
+    """A `<op>_apt.cpp` is the kernel of newer chips, where there is an `<op>.cpp` beside it."""
+    stem, suffix = PurePosixPath(path).stem, PurePosixPath(path).suffix
+    return stem.endswith("_apt") and str(PurePosixPath(path).with_name(stem.removesuffix("_apt") + suffix)) in beside
 
 
 def _direct_launch(names: Sequence[str]) -> list[OperatorSources]:

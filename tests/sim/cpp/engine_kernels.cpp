@@ -91,7 +91,7 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
     for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindFormKernel, FindMatmulKernel,
-                            FindMixedMatmulKernel, FindProbe, FindComposedProbe}) {
+                            FindMixedMatmulKernel, FindProbe, FindComposedProbe, FindMatmulFormKernel, FindAskedMatmulKernel}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

@@ -86,6 +86,8 @@ Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);
 Entry FindProbe(const char *name);
 Entry FindComposedProbe(const char *name);
+Entry FindMatmulFormKernel(const char *name);
+Entry FindAskedMatmulKernel(const char *name);
 
 }  // namespace rig
 

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-
-from piton.core.operator import AttrType, Operator
+from piton.core.operator import Operator
 from piton.targets.vnpu.declarations import parse
 from piton.targets.vnpu.heads import Kind
+from piton.targets.vnpu.project_described import Described, Project, Row, Template, folded
+from piton.targets.vnpu.project_match import Matched
 
 DESCRIBER = "piton_describe.cpp"
 _OF_THE_API = "TCubeTiling"
 """The one tiling structure that kernels know without the project: its host form is made by the same macros."""
 DESCRIBER_TEXT = '#include "piton_project/describe.h"\nint main() { return piton_project::Describe(); }\n'
 BINDING = "piton_binding.cpp"
-_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$", max_length=200)]
-_Type = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w: ]*$", max_length=200)]
 _TYPES = {
     "DT_FLOAT": ("float", 0), "DT_FLOAT16": ("half", 1), "DT_INT8": ("int8_t", 2), "DT_INT32": ("int32_t", 3), "DT_UINT8": ("uint8_t", 4),
     "DT_INT16": ("int16_t", 6), "DT_UINT16": ("uint16_t", 7), "DT_UINT32": ("uint32_t", 8), "DT_INT64": ("int64_t", 9), "DT_UINT64": ("uint64_t", 10),
@@ -32,79 +29,18 @@ _TYPES = {
 }  # fmt: skip
 """Types of host code: how device code calls them, and their documented numbers."""
 _CXX_OF = {number: name for name, number in _TYPES.values()}
-_TORCH_ATTRIBUTES: dict[AttrType, str] = {
+_TORCH_ATTRIBUTES: dict[str, str] = {
     "int": "int?", "float": "float?", "bool": "bool?", "str": "str?", "int_list": "int[]?", "float_list": "float[]?", "bool_list": "bool[]?",
     "str_list": "str[]?", "dtype": "ScalarType?",
 }  # fmt: skip
+_FILL = "piton_project"
+_FILLER = """void piton_fill(uint64_t bytes, uint64_t pattern, void *to) {
+    const uint64_t tiles = (bytes + 32767) / 32768, cores = piton_host_platform(PITON_PLATFORM_CORES_AIV);
+    PITON_LAUNCH(piton_project::InitialValue)(tiles < cores ? tiles : cores, nullptr, nullptr)(bytes, pattern, piton_project::Addresses<1>{{to}});
+}"""
+"""Launches the kernel of fill.h, whose tiles have 32 KiB."""
 _PER_TYPE = re.compile(r"\b(?:ORIG_)?DTYPE_\w+|\bFORMAT_\w+")
 """What makes a kernel depend on the row that it is compiled for."""
-
-
-class _Described(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FieldOf(_Described):
-    """A member of a tiling structure."""
-
-    type: _Type
-    name: _Name
-    count: int = Field(ge=0, le=4096)
-
-
-class Structure(_Described):
-    """A tiling structure that macros defined."""
-
-    title: _Name
-    fields: tuple[FieldOf, ...]
-
-
-class TemplateParameter(_Described):
-    """A parameter of the kernel's template."""
-
-    name: _Name
-    is_type: bool
-
-
-class Template(_Described):
-    """Parameters and the combinations to compile; a tiling key is a place in the list."""
-
-    parameters: tuple[TemplateParameter, ...]
-    combinations: tuple[tuple[int, ...], ...]
-    kernel_types: tuple[int, ...] = ()
-    """On which cores each of them runs, as KernelMetaType numbers it; -1: the kernel says so itself."""
-
-
-class Described(_Described):
-    """One OpDef."""
-
-    type: _Name
-    file: str
-    line: int
-    inputs: tuple[_Name, ...]
-    outputs: tuple[_Name, ...]
-    attributes: tuple[_Name, ...]
-    rows: tuple[tuple[_Name, ...], ...]
-    """Element types of inputs and then outputs."""
-    structure: Annotated[str, StringConstraints(pattern=r"^\w*$", max_length=200)]
-    """The tiling structure registered for it; empty if there is none."""
-    template: Template | None
-
-
-class Project(_Described):
-    """What the describing program printed."""
-
-    operators: tuple[Described, ...]
-    structures: tuple[Structure, ...]
-
-    def find(self, operator: str) -> Described | None:
-        """The definition of that name, else the only one."""
-        named = [item for item in self.operators if _folded(item.type) == _folded(operator)]
-        return named[0] if named else self.operators[0] if len(self.operators) == 1 else None
-
-
-def _folded(name: str) -> str:
-    return name.replace("_", "").lower()
 
 
 def find_kernel(texts: Sequence[str], described: Described) -> str | None:
@@ -114,7 +50,7 @@ def find_kernel(texts: Sequence[str], described: Described) -> str | None:
         for item in parse(text).declarations:
             if item.kind is Kind.FUNCTION and item.has_body and any(token.text == "__global__" for token in item.tokens):
                 found += [name for name in item.names if name not in found]
-    named = [name for name in found if _folded(name) == _folded(described.type)]
+    named = [name for name in found if folded(name) == folded(described.type)]
     return named[0] if named else found[0] if len(found) == 1 else None
 
 
@@ -136,38 +72,49 @@ class Sources:
         """One device source per row, by its name."""
         return {f"piton_entry_{index}.cpp": self._entry(index, kernel_sources) for index in range(len(self._rows))}
 
-    def binding(self, operator: Operator, package: str) -> str:
+    def binding(self, operator: Operator, package: str, matched: Matched) -> str:
         """The torch binding under the suite's signature."""
-        schema, names = signature(operator)
         declared = [f"namespace {self._scope(i)} {{ void {self._kernel}(uint64_t, uint64_t, {self._addresses()}); }}" for i in range(len(self._rows))]
         launched = [self._launcher(index) for index in range(len(self._rows))]
         entries = ", ".join(f"&piton_launch_{index}" for index in range(len(self._rows)))
-        quoted = ", ".join(f'"{name}"' for name in names)
+        arguments = ", ".join(f'{{"{item.name}", {"true" if item.kind == "dtype" else "false"}}}' for item in matched.arguments)
+        filler = "&piton_fill" if self._fills else "nullptr"
+        places = ", ".join(f"{{{', '.join(map(str, item))}}}" for item in (matched.inputs, matched.attributes, matched.results))
         lines = [
             "#include <torch/library.h>",
             '#include "piton_project/addresses.h"',
             '#include "piton_project/binding.h"',
             '#include "vnpu/launch.h"',
             *declared,
+            *([f"namespace {_FILL} {{ void InitialValue(uint64_t, uint64_t, {_FILL}::Addresses<1>); }}"] if self._fills else []),
             "namespace {",
             *launched,
-            f'const piton_project::Generated piton_generated = {{"{operator.name}", {{{quoted}}}, {{{entries}}}}};',
+            *([_FILLER] if self._fills else []),
+            f'const piton_project::Generated piton_generated = {{"{operator.name}", {{{arguments}}}, {places}, {filler}, {{{entries}}}}};',
             "void PitonRun(const c10::OperatorHandle &, torch::jit::Stack *stack) { piton_project::RunBoxed(piton_generated, stack); }",
             "}",
             f"TORCH_LIBRARY_FRAGMENT({package}, m) {{",
-            f'    m.def("{schema}");',
+            f'    m.def("{signature(operator, matched)}");',
             f'    m.impl("{operator.name}", torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,',
             "           torch::CppFunction::makeFromBoxedFunction<&PitonRun>()));",
             "}",
         ]
         return "\n".join(lines) + "\n"
 
+    @property
+    def _fills(self) -> bool:
+        return any(item.has_initial for item in self._described.outputs)
+
     def _addresses(self) -> str:
         return f"piton_project::Addresses<{len(self._described.inputs) + len(self._described.outputs) + 2}>"
 
     def _scope(self, index: int) -> str:
         """Namespace of an entry, which is what a report shows before the kernel's name."""
-        return f"row_{index}" if len(self._rows) == 1 else "_".join(dict.fromkeys(name.removeprefix("DT_").lower() for name in self._rows[index])) + f"_{index}"
+        return (
+            f"row_{index}"
+            if len(self._rows) == 1
+            else "_".join(dict.fromkeys(name.removeprefix("DT_").lower() for name in self._rows[index].types)) + f"_{index}"
+        )
 
     def _launcher(self, index: int) -> str:
         return (
@@ -180,7 +127,7 @@ class Sources:
 
     def _entry(self, index: int, kernel_sources: Sequence[str]) -> str:
         lines = [
-            f'#line 1 "(entry of {self._kernel} for {", ".join(self._rows[index])})"',
+            f'#line 1 "(entry of {self._kernel} for {", ".join(self._rows[index].types)})"',
             "#include <cstdint>",
             '#include "piton_project/kernel_numbers.h"',
             *self._tiling_name(),
@@ -198,14 +145,15 @@ class Sources:
             "}",
             "}",
             f"PITON_REGISTER_KERNEL(0, {self._scope(index)}::{self._kernel})",
+            *(['#include "piton_project/fill.h"', f"PITON_REGISTER_KERNEL(1, {_FILL}::InitialValue)"] if self._fills and index == 0 else []),
         ]
         return "\n".join(lines) + "\n"
 
-    def _macros(self, row: Sequence[str]) -> list[str]:
+    def _macros(self, row: Row) -> list[str]:
         lines: list[str] = []
-        for name, kind in zip((*self._described.inputs, *self._described.outputs), row, strict=True):
-            upper = name.upper()
-            lines += [f"#define ORIG_DTYPE_{upper} {kind}", f"#define FORMAT_{upper} FORMAT_ND"]
+        for item, kind, layout in zip((*self._described.inputs, *self._described.outputs), row.types, row.formats, strict=True):
+            upper = item.name.upper()
+            lines += [f"#define ORIG_DTYPE_{upper} {kind}", f"#define FORMAT_{upper} {layout}"]
             lines += [f"#define DTYPE_{upper} {_TYPES[kind][0]}"] if kind in _TYPES else []
         return list(dict.fromkeys(lines))
 
@@ -248,15 +196,15 @@ def _type_call(template: Template, key: int) -> str:
     return f"piton::SubmitTaskType(KernelMetaType({kind}), VNPU_TYPE_SELECTED); " if kind >= 0 else ""
 
 
-def signature(operator: Operator) -> tuple[str, list[str]]:
-    """The suite's signature as torch reads it, and the names of its arguments in order."""
-    listed = re.findall(r"\w+", operator.schema_text.rpartition("->")[0] or operator.schema_text)
-    shown = {item.name: "Tensor[]" if item.is_list else "Tensor?" if item.is_optional else "Tensor" for item in operator.inputs}
-    shown.update({item.name: _TORCH_ATTRIBUTES[item.type] for item in operator.attributes})
-    names = sorted(shown, key=lambda name: listed.index(name, 1) if name in listed[1:] else len(listed))
-    results = ", ".join("Tensor" for _ in operator.outputs)
-    arguments = ", ".join(f"{shown[name]} {name}" for name in names)
-    return f"{operator.name}({arguments}) -> {results if len(operator.outputs) == 1 else f'({results})'}", names
+def signature(operator: Operator, matched: Matched) -> str:
+    """The suite's signature as torch reads it."""
+    optional = {item.name for item in operator.inputs if item.is_optional}
+    shown: list[str] = []
+    for item in matched.arguments:
+        tensor = f"Tensor{'[]' if item.kind == 'list' else ''}{'?' if item.name in optional else ''}"
+        shown.append(f"{tensor if item.is_tensor else _TORCH_ATTRIBUTES[item.kind]} {item.name}")
+    results = ", ".join("Tensor[]" if item.is_list else "Tensor" for item in operator.outputs)
+    return f"{operator.name}({', '.join(shown)}) -> {results if len(operator.outputs) == 1 else f'({results})'}"
 
 
 def _aligned(member_type: str) -> str:

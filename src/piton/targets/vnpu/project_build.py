@@ -14,7 +14,9 @@ from piton.core.operator import Operator
 from piton.core.protocols import Limits, ProcessJob, Role, Runner
 from piton.core.submission import Manifest, OperatorSources
 from piton.core.verdict import Cause, Outcome, Place, outcome
-from piton.targets.vnpu.project import BINDING, DESCRIBER, DESCRIBER_TEXT, Described, Project, Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project import BINDING, DESCRIBER, DESCRIBER_TEXT, Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project_described import Project
+from piton.targets.vnpu.project_match import NoMatchError, match
 from piton.targets.vnpu.source_build import SourceBuild
 from piton.targets.vnpu.sources import EXTENSION, add_files
 from piton.targets.vnpu.steps import NOTHING, OperatorSteps
@@ -80,36 +82,19 @@ class ProjectBuild:
         if described is None:
             found = ", ".join(item.type for item in project.operators) or "none"
             return self._refused(f"op_host defines no operator {operator.name}: OP_ADD(...) found for {found}", Cause.OPERATOR_MISSING)
-        problem = _fit(described, operator)
-        place = Place(file=described.file if self._tree.contains(described.file) else "", line=described.line)
-        if problem:
-            return outcome(Cause.LOAD_FAILED, problem, place=place)
+        try:
+            matched = match(described, operator)
+        except NoMatchError as error:
+            place = Place(file=described.file if self._tree.contains(described.file) else "", line=described.line)
+            return outcome(Cause.LOAD_FAILED, str(error), place=place)
         texts = [self._tree.text(path) for path in self._sources.kernels]
         kernel = find_kernel(texts, described)
         if kernel is None:
             return self._refused(f"op_kernel has no kernel for {described.type}: a __global__ function of its name in snake case", Cause.OPERATOR_MISSING)
         seen = {path for source in self._sources.kernels for path in self._tree.included_by(source)}
         sources = Sources(described, project, kernel, per_row=depends_on_row([self._tree.text(path) for path in sorted(seen)]))
-        self._add({**sources.entries(self._sources.kernels), BINDING: sources.binding(operator, self._manifest.package)})
+        self._add({**sources.entries(self._sources.kernels), BINDING: sources.binding(operator, self._manifest.package, matched)})
         return None
 
     def _refused(self, text: str, cause: Cause = Cause.COMPILE_ERROR) -> Outcome:
         return outcome(cause, text, place=Place(file=self._sources.hosts[0]))
-
-
-def _fit(described: Described, operator: Operator) -> str:
-    """What does not fit between definition and operator; empty when all does."""
-    given = [
-        ("inputs", described.inputs, [item.name for item in operator.inputs]),
-        ("outputs", described.outputs, [item.name for item in operator.outputs]),
-    ]
-    for what, defined, wanted in given:
-        if len(defined) != len(wanted):
-            return (
-                f"the OpDef of {described.type} has {len(defined)} {what} ({', '.join(defined) or 'none'}), "
-                f"operator {operator.name} has {len(wanted)} ({', '.join(wanted) or 'none'})"
-            )
-    if len(described.attributes) < len(operator.attributes):
-        names = ", ".join(item.name for item in operator.attributes)
-        return f"the OpDef of {described.type} has {len(described.attributes)} attributes, operator {operator.name} has {len(operator.attributes)} ({names})"
-    return ""

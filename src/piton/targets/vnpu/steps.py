@@ -31,11 +31,13 @@ DEVICE_FLAGS = (
     "-DPITON_COUNTS_BLOCKS",
     "-fvisibility=hidden",
     "-ffunction-sections",
+    "-fno-jump-tables",
     "-fsanitize-coverage=trace-pc",
     "-fno-tree-vectorize",
 )
 """Sections, so that host functions of the unit, which the device never calls, drop out of the link with what they refer to. Every basic block of the kernel
-calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge."""
+calls the engine, which ends code that does not, and charges the scalar unit for it: a loop is to keep its blocks, which vectorising would merge. Jump tables
+of all functions share a section, so that they would keep host functions with a `switch` in the link."""
 EXPECTED_ON_HOST = re.compile(r"_?Py[A-Z_]|piton_host_|acl(?:rt)?[A-Z]")
 EXPECTED_ON_DEVICE = ALLOWED
 BY_CORE = "-DPITON_BY_CORE"

@@ -92,7 +92,10 @@ void TPipe::WaitForFreeBuffers(piton::Location at) {
 uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
     const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
-    if (asked > capacity) {
+    /* Kernels with both kinds of core often set up all buffers before the roles part: memory that only the block's other cores have may be asked for, not used.
+     */
+    const bool isOfOtherCores = capacity == 0 && piton::Fetch(piton::MakeNote(VNPU_OP_GET_CORE_KIND, at, 1)) >= VNPU_CORE_MIX_1_1;
+    if (asked > capacity && !isOfOtherCores) {
         piton::Fault(VNPU_FAULT_UB_OVERFLOW, api, at, asked, static_cast<uint32_t>(capacity), space);
     }
     end_[space] += bytes;

@@ -89,8 +89,11 @@ inline constexpr piton::BlockIndex block_idx{};
 inline constexpr piton::BlockCount block_num{};
 
 /* The compiler's hints, as functions: macros of these names would reach into other headers. */
+#ifndef PITON_HAS_LIKELY
+#define PITON_HAS_LIKELY
 PITON_API constexpr bool likely(bool condition) { return condition; }
 PITON_API constexpr bool unlikely(bool condition) { return condition; }
+#endif
 
 namespace AscendC {
 

@@ -2,30 +2,9 @@
 #ifndef PITON_ASCENDC_MATMUL_CORE_IMPL_H
 #define PITON_ASCENDC_MATMUL_CORE_IMPL_H
 
-#include "core.h"
+#include "core_checks.h"
 
 namespace piton {
-
-constexpr uint32_t kL0Bytes = 64 * 1024; /* L0A and L0B each */
-
-PITON_API std::string Product(const char *name, uint32_t a, uint32_t b, uint32_t bytes, uint32_t times) {
-    return std::string(name) + " " + std::to_string(a) + " x " + std::to_string(b) + " elements of " + std::to_string(bytes) + " bytes, " +
-           std::to_string(times) + " times";
-}
-
-PITON_API void CheckRoom(const std::string &what, uint64_t needed, uint64_t room, const char *memory, Location at) {
-    if (needed > room) {
-        FailMatmul("the tiling does not fit: " + what + ", takes " + std::to_string(needed) + " bytes, " + memory + " has " + std::to_string(room), at);
-    }
-}
-
-PITON_API void CheckPositive(const char *name, int32_t value, Location at) {
-    if (value <= 0) {
-        FailMatmul("the tiling's " + std::string(name) + " is " + std::to_string(value) + "; it has to be above 0 (is the tiling what the host wrote?)", at);
-    }
-}
-
-PITON_API uint32_t AtLeastOne(int32_t value) { return value < 1 ? 1 : static_cast<uint32_t>(value); }
 
 PITON_API CubeCore::PieceShape CubeCore::ShapeOf(bool isLeft) const {
     const Side &side = isLeft ? left_ : right_;
@@ -44,31 +23,6 @@ PITON_API CubeCore::PieceShape CubeCore::ShapeOf(bool isLeft) const {
     }
     shape.slotBytes = CeilTo(shape.slotBytes, kFractalBytes);
     return shape;
-}
-
-PITON_API void CubeCore::CheckTiling(Location at) const {
-    CheckPositive("singleCoreM", tiling_.singleCoreM, at);
-    CheckPositive("singleCoreN", tiling_.singleCoreN, at);
-    CheckPositive("singleCoreK", tiling_.singleCoreK, at);
-    CheckPositive("baseM", tiling_.baseM, at);
-    CheckPositive("baseN", tiling_.baseN, at);
-    CheckPositive("baseK", tiling_.baseK, at);
-    const uint32_t baseM = tiling_.baseM, baseN = tiling_.baseN, baseK = tiling_.baseK;
-    const bool isWhole = (baseM % 16 == 0 || left_.IsVector()) && baseN % 16 == 0 && baseK % (kBlockBytes / left_.bytes) == 0;
-    if (!isWhole) {
-        FailMatmul("base blocks are whole fractals: baseM and baseN multiples of 16, baseK of " + std::to_string(kBlockBytes / left_.bytes) + "; found " +
-                       std::to_string(baseM) + " x " + std::to_string(baseN) + " x " + std::to_string(baseK),
-                   at);
-    }
-    const uint32_t dbA = AtLeastOne(tiling_.dbL0A), dbB = AtLeastOne(tiling_.dbL0B);
-    CheckRoom(Product("baseM x baseK", baseM, baseK, left_.bytes, dbA), uint64_t(left_.TileBytes(baseM, baseK)) * dbA, kL0Bytes, "L0A", at);
-    CheckRoom(Product("baseN x baseK", baseN, baseK, right_.bytes, dbB), uint64_t(right_.TileBytes(baseN, baseK)) * dbB, kL0Bytes, "L0B", at);
-    CheckRoom(Product("baseM x baseN", baseM, baseN, 4, ResultBuffers()), uint64_t(ResultBytes()) * ResultBuffers(),
-              Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_L0C)), "L0C", at);
-    if (tiling_.isBias) {
-        CheckRoom("the bias of baseN " + std::to_string(baseN) + " columns", uint64_t(baseN) * 4, Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_BT)),
-                  "the bias table", at);
-    }
 }
 
 PITON_API void CubeCore::PlaceInL1(Location at) {
@@ -162,18 +116,6 @@ PITON_API void CubeCore::SetRight(const Side &side, Location at) {
     Restart();
 }
 
-PITON_API void CubeCore::CheckInputs(Location at) const {
-    if (!IsReady()) {
-        FailMatmul("the object has no tiling: call REGIST_MATMUL_OBJ (or Init) first", at);
-    }
-    if (!left_.isSet || !right_.isSet) {
-        FailMatmul(std::string("Iterate without matrix ") + (left_.isSet ? "B: call SetTensorB first" : "A: call SetTensorA first"), at);
-    }
-    if (hasBias_ && !tiling_.isBias) {
-        FailMatmul("SetBias, but the tiling's isBias is 0: call EnableBias(true) where the tiling is made", at);
-    }
-}
-
 PITON_API void CubeCore::TakeTurn(Location at) {
     using E = AscendC::HardEvent;
     CubeFlags &flags = pipe_->Cube();
@@ -186,6 +128,8 @@ PITON_API void CubeCore::TakeTurn(Location at) {
     tileLoaded_ = flags.Take(*pipe_, E::MTE1_M, at);
     product_ = flags.Take(*pipe_, E::M_FIX, at);
     biasFree_ = flags.Take(*pipe_, E::MTE1_MTE2, at);
+    quantLoaded_ = flags.Take(*pipe_, E::MTE2_FIX, at);
+    quantFree_ = flags.Take(*pipe_, E::FIX_MTE2, at);
     for (uint32_t half = 0; half < 2; ++half) {
         tileFree_[half] = flags.Take(*pipe_, E::M_MTE1, at);
         resultFree_[half] = flags.Take(*pipe_, E::FIX_M, at);
@@ -195,14 +139,25 @@ PITON_API void CubeCore::TakeTurn(Location at) {
 }
 
 PITON_API CubeCore::Block CubeCore::BlockOf(uint32_t step) const {
+    step /= Parts();
     const uint32_t m = BlocksM(), n = BlocksN(), baseM = tiling_.baseM, baseN = tiling_.baseN;
     const uint32_t i = tiling_.iterateOrder == 1 ? step / n : step % m, j = tiling_.iterateOrder == 1 ? step % n : step / m;
     return {i * baseM, j * baseN, std::min(baseM, m_ - i * baseM), std::min(baseN, n_ - j * baseN), 0};
 }
 
+PITON_API bool CubeCore::IsLeftOut(uint32_t step) const {
+    const Block block = BlockOf(step);
+    const uint32_t row = block.row / tiling_.baseM, column = block.column / tiling_.baseN;
+    return (traits.triangle == Triangle::Upper && row > column) || (traits.triangle == Triangle::Lower && row < column);
+}
+
 PITON_API bool CubeCore::Iterate(bool isAdded, const vnpu_operand *own, Location at) {
     CheckInputs(at);
-    if (step_ >= BlocksM() * BlocksN()) {
+    const uint32_t steps = BlocksM() * BlocksN() * Parts();
+    while (step_ < steps && IsLeftOut(step_)) {
+        ++step_;
+    }
+    if (step_ >= steps) {
         return false;
     }
     TakeTurn(at);
@@ -210,6 +165,7 @@ PITON_API bool CubeCore::Iterate(bool isAdded, const vnpu_operand *own, Location
     left_.orgK = orgKa_;
     right_.orgOuter = orgN_;
     right_.orgK = orgKb_;
+    const uint32_t part = step_ % Parts();
     Block block = BlockOf(step_++);
     if (own == nullptr && !isAdded && waitings_ == ResultBuffers()) {
         FailMatmul("Iterate: the result of an earlier call is still in L0C and would be lost; call GetTensorC after each Iterate", at);
@@ -221,8 +177,9 @@ PITON_API bool CubeCore::Iterate(bool isAdded, const vnpu_operand *own, Location
         pipe_->Cube().Wait(resultFree_[block.buffer], at);
         waiting_[waitings_++] = block;
     }
-    for (uint32_t k = 0; k < k_; k += tiling_.baseK) {
-        Multiply(block, k, k == 0 && !isAdded, results, at);
+    const uint32_t first = part * tiling_.baseK, end = config.isPartialOutput ? std::min(k_, first + uint32_t(tiling_.baseK)) : k_;
+    for (uint32_t k = first; k < end; k += tiling_.baseK) {
+        Multiply(block, k, k == first && !isAdded, results, at);
     }
     return true;
 }
@@ -247,6 +204,9 @@ PITON_API void CubeCore::GetResult(const ResultPlace &place, Location at) {
 
 PITON_API void CubeCore::IterateAll(const ResultPlace &place, Location at) {
     CheckInputs(at);
+    if (config.isPartialOutput) {
+        FailMatmul("IterateAll with isPartialOutput: parts of k overwrite each other in C; call Iterate and GetTensorC for each part", at);
+    }
     Restart();
     unitFlag_ = config.enUnitFlag && store == nullptr && ResultBuffers() == 1 ? 1 : 0;
     ResultPlace next = place;
@@ -278,6 +238,7 @@ PITON_API vnpu_operand CubeCore::ResultsAt(uint32_t buffer) const {
 
 }  // namespace piton
 
+#include "core_batch.h"
 #include "core_steps.h"
 
 #endif /* PITON_ASCENDC_MATMUL_CORE_IMPL_H */

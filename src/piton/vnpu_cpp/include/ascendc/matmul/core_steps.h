@@ -39,9 +39,16 @@ PITON_API void CubeCore::CallLoad(bool isLeft, const vnpu_operand &to, const Are
     }
 }
 
+/* Bytes one behind the other from global memory to L1. */
+PITON_API void CubeCore::LoadLine(const vnpu_operand &to, const vnpu_operand &from, uint32_t bytes, Location at) const {
+    vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, to, from, {1, bytes, bytes, 1}, at);
+    record.mask[0] = uint64_t(kBlockBytes) | uint64_t(kBlockBytes) << 32;
+    Submit(record);
+}
+
 /* The bias of a block into the bias table, where L1 has it from now or from before. */
 PITON_API void CubeCore::LoadBias(const Block &block, Location at) {
-    const uint32_t bytes = traits.biasDtype == VNPU_DT_F16 ? 2 : 4;
+    const uint32_t bytes = BiasBytes();
     vnpu_operand from = After(bias_, uint64_t(block.column) * bytes);
     const bool isGlobal = bias_.space == VNPU_SPACE_GM;
     if (isGlobal) {
@@ -51,9 +58,7 @@ PITON_API void CubeCore::LoadBias(const Block &block, Location at) {
         held.space = VNPU_SPACE_L1;
         held.dtype = traits.biasDtype;
         pipe_->Cube().Wait(biasFree_, at);
-        vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, held, from, {1, block.columns * bytes, block.columns * bytes, 1}, at);
-        record.mask[0] = uint64_t(kBlockBytes) | uint64_t(kBlockBytes) << 32;
-        Submit(record);
+        LoadLine(held, from, block.columns * bytes, at);
         pipe_->Cube().Pass(loaded_, at);
         from = held;
     }
@@ -126,11 +131,44 @@ PITON_API QuantMode_t QuantOf(uint8_t sum, uint8_t result) {
     return isByte ? isFloat ? QuantMode_t::QF322B8_PRE : QuantMode_t::REQ8 : QuantMode_t::NoQuant;
 }
 
+/* The same with a number per column. */
+PITON_API QuantMode_t PerColumn(QuantMode_t mode) {
+    return mode == QuantMode_t::DEQF16 ? QuantMode_t::VDEQF16 : mode == QuantMode_t::QF322B8_PRE ? QuantMode_t::VQF322B8_PRE : QuantMode_t::VREQ8;
+}
+
+/* Scales of a block's columns in L1; from global memory they are loaded unless they are there. */
+PITON_API vnpu_operand CubeCore::QuantsOf(const Block &block, Location at) {
+    constexpr uint32_t bytes = 8;
+    const vnpu_operand from = After(quantVector_.start, uint64_t(block.column) * bytes);
+    if (from.space == VNPU_SPACE_L1) {
+        return from;
+    }
+    const uint32_t needed = CeilTo(tiling_.baseN * bytes, kFractalBytes);
+    if (needed > quantBytes_) {
+        quantAt_ = pipe_->TakeForCube(AscendC::TPosition::A1, needed, at);
+        quantBytes_ = needed;
+    }
+    vnpu_operand held{};
+    held.addr = quantAt_;
+    held.limit = quantBytes_;
+    held.space = VNPU_SPACE_L1;
+    held.dtype = VNPU_DT_U64;
+    if (quantColumn_ != block.column) {
+        pipe_->Cube().Pass(quantFree_, at); /* what is there has been used */
+        LoadLine(held, from, block.columns * bytes, at);
+        pipe_->Cube().Pass(quantLoaded_, at);
+        quantColumn_ = block.column;
+    }
+    return held;
+}
+
 PITON_API void CubeCore::SubmitResult(const Block &block, const ResultPlace &place, Location at) {
     const bool isByRows = place.format != CubeFormat::NZ;
     const uint32_t width = config.isEnableChannelSplit ? 8 : place.bytes == 1 ? 32 : 16; /* columns side by side in fractals */
-    const uint32_t org = place.format == CubeFormat::ND_ALIGN ? CeilTo(resultN_, kBlockBytes / place.bytes) : resultN_;
-    const uint32_t pitch = isByRows ? place.isSequential ? block.columns : org : CeilTo(place.isSequential ? block.rows : orgM_, 16);
+    const uint32_t whole = place.pitch != 0 ? place.pitch : resultN_;
+    const uint32_t rows = place.isSequential ? block.rows : place.height != 0 ? place.height : orgM_;
+    const uint32_t columns = place.isSequential ? block.columns : whole;
+    const uint32_t pitch = !isByRows ? CeilTo(rows, 16) : place.format == CubeFormat::ND_ALIGN ? CeilTo(columns, kBlockBytes / place.bytes) : columns;
     const uint64_t skipped = place.isSequential ? 0
                              : isByRows         ? uint64_t(block.row) * pitch + block.column
                                                 : (uint64_t(block.column) / width * pitch + block.row) * width;
@@ -150,6 +188,9 @@ PITON_API void CubeCore::SubmitResult(const Block &block, const ResultPlace &pla
     }
     if (store != nullptr) {
         CallStore(block, place, to.addr, at);
+    } else if (quantVector_.isSet && params.quantPre >= QuantMode_t::DEQF16) {
+        params.quantPre = PerColumn(params.quantPre);
+        FixByParts(to, ResultsAt(block.buffer), QuantsOf(block, at), params, {isByRows, place.bytes, place.flags}, at);
     } else {
         SubmitFixpipe(to, ResultsAt(block.buffer), params, isByRows, place.bytes, place.flags, at);
     }

@@ -10,8 +10,7 @@
 #ifndef PITON_ASCENDC_MATMUL_MESSAGES_H
 #define PITON_ASCENDC_MATMUL_MESSAGES_H
 
-#include <deque>
-#include <map>
+#include <vector>
 
 #include "../cross_core.h"
 #include "../workspace.h"
@@ -24,12 +23,13 @@ constexpr uint32_t kVectorsOfBlock = 2;
 constexpr uint64_t kWorkspaceOfVector = 320 * 1024;
 constexpr uint64_t kResultBytes = 128 * 1024; /* of it, for a base block of C */
 
-enum class Demand : uint8_t { Block, Everything, Ended };
+enum class Demand : uint8_t { Block, Everything, Batch, Ended };
 
 /* All that the cube core needs to know. */
 struct Message {
     Demand demand = Demand::Ended;
     uint32_t object = 0;
+    TCubeTiling tiling; /* the vector core may have another one since it registered its objects */
     Side left, right;
     vnpu_operand bias{};
     bool hasBias = false;
@@ -37,7 +37,10 @@ struct Message {
     int32_t m = 0, n = 0, k = 0;
     int32_t orgM = 0, orgN = 0, orgKa = 0, orgKb = 0, orgKc = 0;
     uint32_t step = 0;
+    QuantVector quantVector;
+    Batch batch;
     ResultPlace place;
+    bool isShared = false; /* A and B are the same for both vector cores: the first one asks for both */
     Location at;
 };
 
@@ -55,24 +58,46 @@ private:
     uint32_t awaited_ = 0;
 };
 
+/* Messages of one vector core in their order. Of the standard library device code may only use what needs no function of the machine's. */
+class Letters {
+public:
+    PITON_API void Push(const Message &message) { letters_.push_back(message); }
+    PITON_API bool IsEmpty() const { return taken_ == letters_.size(); }
+    PITON_API Message Take() {
+        const Message message = letters_[taken_++];
+        if (IsEmpty()) {
+            Clear();
+        }
+        return message;
+    }
+    PITON_API void Clear() {
+        letters_.clear();
+        taken_ = 0;
+    }
+
+private:
+    std::vector<Message> letters_;
+    std::size_t taken_ = 0;
+};
+
 /* Messages of one block, by vector core. They belong to one launch. */
 struct Box {
     uint64_t serial = 0;
-    std::deque<Message> posted[kVectorsOfBlock];
+    Letters posted[kVectorsOfBlock];
     MatmulClient clients[kVectorsOfBlock];
 
     PITON_API void BelongTo(uint64_t launch) {
         if (serial != launch) {
             serial = launch;
             for (uint32_t sub = 0; sub < kVectorsOfBlock; ++sub) {
-                posted[sub].clear();
+                posted[sub].Clear();
                 clients[sub] = MatmulClient();
             }
         }
     }
 };
 
-inline std::map<uint64_t, Box> matmul_boxes; /* by block */
+inline Box matmul_boxes[kMostBlocks];
 
 PITON_API uint32_t AskLaunch(uint32_t what, Location at) { return static_cast<uint32_t>(Fetch(MakeNote(VNPU_OP_GET_CORE_KIND, at, what))); }
 
@@ -128,8 +153,11 @@ constexpr uint32_t kCountFresh = 3, kFresh = 2; /* see abi.h: added to, set, wai
 PITON_API void MatmulClient::Post(const Message &message) {
     const Location at = message.at;
     const uint32_t sub = static_cast<uint32_t>(Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at));
-    BoxOfBlock(at).posted[sub].push_back(message);
     ++posted_;
+    if (message.isShared && sub != 0) {
+        return;
+    }
+    BoxOfBlock(at).posted[sub].Push(message);
     SubmitMatmulFlag(VNPU_OP_SOFT_SET, MatmulFlag(BlockOfCore(at), 0, at), kCountFresh, 1, at);
 }
 
@@ -165,16 +193,22 @@ PITON_API void EndMatmul(Location at) {
 
 /* What one message asks of `core`. */
 PITON_API void Serve(CubeCore &core, const Message &message) {
+    if (!core.IsReady() || !core.HasTiling(message.tiling)) {
+        core.Init(*AscendC::GetTPipePtr(message.at), message.tiling, message.at);
+    }
     core.SetOrgShape(message.orgM, message.orgN, message.orgKa, message.orgKb, message.orgKc);
     core.SetSingleShape(message.m, message.n, message.k);
     core.SetLeft(message.left, message.at);
     core.SetRight(message.right, message.at);
     message.hasBias ? core.SetBias(message.bias) : core.DisableBias();
     core.SetQuantScalar(message.quantScalar);
+    core.SetQuantVector(message.quantVector);
     core.userInfo = message.userInfo;
     core.selfData = message.selfData;
     if (message.demand == Demand::Everything) {
         core.IterateAll(message.place, message.at);
+    } else if (message.demand == Demand::Batch) {
+        core.IterateBatch(message.batch, message.place, message.at);
     } else {
         core.GoTo(message.step);
         core.Iterate(false, nullptr, message.at);
@@ -190,15 +224,16 @@ PITON_API void ServeMatmul(CubeCore *const *cores, Location at) {
     uint32_t served[kVectorsOfBlock] = {}, ended = 0;
     for (uint32_t count = 1; ended < vectors; ++count) {
         SubmitMatmulFlag(VNPU_OP_SOFT_WAIT, MatmulFlag(block, 0, at), kFresh, count, at);
-        const uint32_t sub = box.posted[0].empty() ? 1 : 0;
-        const Message message = box.posted[sub].front();
-        box.posted[sub].pop_front();
+        const uint32_t sub = box.posted[0].IsEmpty() ? 1 : 0;
+        const Message message = box.posted[sub].Take();
         if (message.demand == Demand::Ended) {
             ++ended;
             continue;
         }
         Serve(*cores[message.object], message);
-        SubmitMatmulFlag(VNPU_OP_SOFT_SET, MatmulFlag(block, 1 + sub, at), kFresh, ++served[sub], at);
+        for (uint32_t answered = sub; answered < (message.isShared ? vectors : sub + 1); ++answered) {
+            SubmitMatmulFlag(VNPU_OP_SOFT_SET, MatmulFlag(block, 1 + answered, at), kFresh, ++served[answered], at);
+        }
     }
 }
 

@@ -4,7 +4,8 @@
  * Problem: results may be wanted in global memory or in the unified buffer, at once or later; operands may lie in the unified buffer.
  * Approach: a block of C is computed when it is fetched, or all blocks at once into the kernel's workspace for the asynchronous forms. What comes from or goes
  * to the unified buffer passes through this core's part of the system's workspace.
- * Limits: sums over several calls of Iterate (enPartialSum) and IterateAll into the unified buffer are refused; operands from the unified buffer are dense.
+ * Limits: sums over several calls of Iterate (enPartialSum) are refused; operands from the unified buffer are dense; C for the unified buffer has to fit into
+ * this core's part of the workspace.
  */
 #ifndef PITON_ASCENDC_MATMUL_PROXY_H
 #define PITON_ASCENDC_MATMUL_PROXY_H
@@ -16,10 +17,10 @@ namespace piton {
 class MatmulProxy {
 public:
     PITON_API bool IsOn() const { return isOn_; }
-    PITON_API void Begin(uint32_t object, const TCubeTiling &tiling) {
+    PITON_API void Begin(const TCubeTiling &tiling, bool isPartialOutput) {
         isOn_ = true;
-        tiling_ = tiling;
-        now.object = object;
+        isPartialOutput_ = isPartialOutput;
+        tiling_ = now.tiling = tiling;
         now.orgM = tiling.M;
         now.orgN = tiling.N;
         now.orgKa = tiling.Ka;
@@ -70,6 +71,12 @@ public:
         }
         return computed_ < Blocks() && ++computed_ != 0;
     }
+    /* Where the block that was fetched last lies in C. */
+    PITON_API MatrixOffset OffsetOfResult() const {
+        const Size size = SizeOf(fetched_ == 0 ? 0 : fetched_ - 1);
+        const int32_t pitch = now.orgKc > 0 ? now.orgKc : now.orgN, row = static_cast<int32_t>(size.row), column = static_cast<int32_t>(size.column);
+        return {row * pitch + column, row, column, static_cast<int32_t>(size.rows), static_cast<int32_t>(size.columns)};
+    }
     /* The next block into global memory. */
     PITON_API void Fetch(ResultPlace place, Location at) {
         now.step = fetched_++;
@@ -86,31 +93,65 @@ public:
     }
     /* The next block into the unified buffer: dense, or at its place among singleCoreN columns. */
     PITON_API void FetchLocal(const vnpu_operand &dst, ResultPlace place, AscendC::TPipe *pipe, Location at) {
+        RequireOwn("GetTensorC", at);
         const Size size = SizeOf(fetched_);
         vnpu_operand from{};
         if (isAhead_) {
             from = NextAhead(place.bytes, at);
         } else {
             const bool isSequential = place.isSequential;
-            from = MatmulClient::Workspace(0, place.start.dtype, at);
-            place.start = from;
+            from = place.start = Room(uint64_t(Extent(size.rows, size.columns, place)) * place.bytes, place.start.dtype, at);
             place.isSequential = true;
             Fetch(place, at);
             place.isSequential = isSequential;
         }
-        const uint32_t width = size.columns * place.bytes, pitch = place.isSequential ? width : static_cast<uint32_t>(now.n) * place.bytes;
-        const vnpu_operand to = place.isSequential ? dst : After(dst, (uint64_t(size.row) * now.n + size.column) * place.bytes);
-        if (width % kBlockBytes != 0 || pitch % kBlockBytes != 0) {
-            FailMatmul("a block of C for the unified buffer has rows of " + std::to_string(width) + " bytes, " + std::to_string(pitch) +
-                           " bytes apart: both have to be multiples of 32 there",
-                       at);
+        ToLocal(dst, from, size, place, pipe, at);
+    }
+    /* The next block into both: global memory first, from there into the unified buffer. */
+    PITON_API void FetchBoth(const vnpu_operand &dst, const ResultPlace &place, AscendC::TPipe *pipe, Location at) {
+        RequireOwn("GetTensorC", at);
+        if (place.atomic != 0 || place.format != CubeFormat::ND) {
+            FailMatmul("GetTensorC into global memory and local memory at once is for CubeFormat::ND without an atomic operation here", at);
         }
-        Order(pipe, AscendC::HardEvent::V_MTE2, at);
-        Order(pipe, AscendC::HardEvent::MTE3_MTE2, at);
-        vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE2, to, from, {size.rows, width, 0, pitch - width}, at);
-        Submit(record);
-        Order(pipe, AscendC::HardEvent::MTE2_V, at);
-        Order(pipe, AscendC::HardEvent::MTE2_MTE3, at);
+        const Size size = SizeOf(fetched_);
+        Fetch(place, at);
+        const uint32_t pitch = place.isSequential ? size.columns : static_cast<uint32_t>(now.orgKc > 0 ? now.orgKc : now.orgN);
+        const uint64_t skipped = place.isSequential ? 0 : uint64_t(size.row) * pitch + size.column;
+        Shape shape = ShapeOf(size, place);
+        shape.gap = (pitch - size.columns) * place.bytes;
+        CopyToLocal(dst, After(place.start, skipped * place.bytes), shape, pipe, at);
+    }
+    /* All blocks into the unified buffer, singleCoreM x singleCoreN. */
+    PITON_API void EverythingLocal(const vnpu_operand &dst, ResultPlace place, AscendC::TPipe *pipe, Location at) {
+        RequireOwn("IterateAll", at);
+        const Size whole{0, 0, static_cast<uint32_t>(now.m), static_cast<uint32_t>(now.n)};
+        const vnpu_operand from = Room(uint64_t(Extent(whole.rows, whole.columns, place)) * place.bytes, place.start.dtype, at);
+        place.start = from;
+        place.pitch = whole.columns;
+        place.height = whole.rows;
+        Everything(place, true, at);
+        place.isSequential = true;
+        ToLocal(dst, from, whole, place, pipe, at);
+    }
+    PITON_API void IterateBatch(const Batch &batch, const ResultPlace &place, bool isWaiting, Location at) {
+        now.batch = batch;
+        Ask(Demand::Batch, place, at);
+        if (isWaiting) {
+            Client(at).Await(at);
+        }
+    }
+    /* A batch into the unified buffer, one dense matrix behind the other. */
+    PITON_API void IterateBatchLocal(const vnpu_operand &dst, const Batch &batch, ResultPlace place, AscendC::TPipe *pipe, Location at) {
+        RequireOwn("IterateBatch", at);
+        const Size each{0, 0, static_cast<uint32_t>(now.m), static_cast<uint32_t>(now.n)};
+        const uint64_t bytes = uint64_t(Extent(each.rows, each.columns, place)) * place.bytes;
+        const vnpu_operand from = Room(bytes * batch.Results(), place.start.dtype, at);
+        place.start = from;
+        place.isSequential = true;
+        IterateBatch(batch, place, true, at);
+        for (uint32_t index = 0; index < batch.Results(); ++index) {
+            ToLocal(After(dst, index * bytes), After(from, index * bytes), each, place, pipe, at);
+        }
     }
     PITON_API void Await(Location at) { Client(at).Await(at); }
     PITON_API static MatmulClient &Client(Location at) { return BoxOfBlock(at).clients[static_cast<uint32_t>(piton::Ask(VNPU_OP_GET_SUB_BLOCK_IDX, at))]; }
@@ -121,9 +162,65 @@ private:
     struct Size {
         uint32_t row, column, rows, columns;
     };
+    /* Of a copy into the unified buffer, in bytes. */
+    struct Shape {
+        uint32_t count, length, gap, pitch;
+    };
 
-    PITON_API uint32_t Blocks() const { return Pieces(now.m, tiling_.baseM) * Pieces(now.n, tiling_.baseN); }
+    PITON_API uint32_t Blocks() const { return Pieces(now.m, tiling_.baseM) * Pieces(now.n, tiling_.baseN) * Parts(); }
+    PITON_API uint32_t Parts() const { return isPartialOutput_ ? Pieces(now.k, tiling_.baseK) : 1; }
+    PITON_API static uint32_t Strip(const ResultPlace &place) { return place.bytes == 1 ? 32 : 16; }
+    PITON_API static uint32_t Row(uint32_t columns, const ResultPlace &place) {
+        return place.format == CubeFormat::ND_ALIGN ? CeilTo(columns, kBlockBytes / place.bytes) : columns;
+    }
+    /* Elements that a dense matrix takes. */
+    PITON_API static uint32_t Extent(uint32_t rows, uint32_t columns, const ResultPlace &place) {
+        return place.format == CubeFormat::NZ ? CeilTo(rows, 16) * CeilTo(columns, Strip(place)) : rows * Row(columns, place);
+    }
+    /* Dense at the source; where it goes it is dense, too, or a part of singleCoreM x singleCoreN. */
+    PITON_API Shape ShapeOf(const Size &size, const ResultPlace &place) const {
+        if (place.format == CubeFormat::NZ) {
+            const uint32_t length = CeilTo(size.rows, 16) * Strip(place) * place.bytes;
+            return {Pieces(size.columns, Strip(place)), length, 0, place.isSequential ? length : CeilTo(now.m, 16) * Strip(place) * place.bytes};
+        }
+        const uint32_t length = Row(size.columns, place) * place.bytes;
+        return {size.rows, length, 0, place.isSequential ? length : Row(now.n, place) * place.bytes};
+    }
+    PITON_API void ToLocal(const vnpu_operand &dst, const vnpu_operand &from, const Size &size, const ResultPlace &place, AscendC::TPipe *pipe,
+                           Location at) const {
+        const Shape shape = ShapeOf(size, place);
+        const uint64_t inStrips = (uint64_t(size.column) / Strip(place) * CeilTo(now.m, 16) + size.row) * Strip(place);
+        const uint64_t skipped = place.isSequential ? 0 : place.format == CubeFormat::NZ ? inStrips : uint64_t(size.row) * Row(now.n, place) + size.column;
+        CopyToLocal(After(dst, skipped * place.bytes), from, shape, pipe, at);
+    }
+    PITON_API static void CopyToLocal(const vnpu_operand &to, const vnpu_operand &from, const Shape &shape, AscendC::TPipe *pipe, Location at) {
+        if (shape.length % kBlockBytes != 0 || shape.pitch % kBlockBytes != 0) {
+            FailMatmul("a block of C for the unified buffer has rows of " + std::to_string(shape.length) + " bytes, " + std::to_string(shape.pitch) +
+                           " bytes apart: both have to be multiples of 32 there (CubeFormat::ND_ALIGN fills rows up)",
+                       at);
+        }
+        Order(pipe, AscendC::HardEvent::V_MTE2, at);
+        Order(pipe, AscendC::HardEvent::MTE3_MTE2, at);
+        Submit(CopyRecord(VNPU_OP_DATA_COPY_PAD, VNPU_PIPE_MTE2, to, from, {shape.count, shape.length, shape.gap, shape.pitch - shape.length}, at));
+        Order(pipe, AscendC::HardEvent::MTE2_V, at);
+        Order(pipe, AscendC::HardEvent::MTE2_MTE3, at);
+    }
+    /* This core's part of the workspace for results on their way to the unified buffer. */
+    PITON_API static vnpu_operand Room(uint64_t bytes, uint8_t dtype, Location at) {
+        if (bytes > kResultBytes) {
+            FailMatmul("C for the unified buffer takes " + std::to_string(bytes) + " bytes: at most " + std::to_string(kResultBytes) +
+                           " are possible here; take it in smaller parts (Iterate and GetTensorC, or fewer matrices per IterateBatch)",
+                       at);
+        }
+        return MatmulClient::Workspace(0, dtype, at);
+    }
+    PITON_API void RequireOwn(const char *name, Location at) const {
+        if (now.isShared) {
+            FailMatmul(std::string(name) + " into local memory with IBSHARE of A and B is not supported by the virtual NPU; write C to global memory", at);
+        }
+    }
     PITON_API Size SizeOf(uint32_t step) const {
+        step /= Parts();
         const uint32_t m = Pieces(now.m, tiling_.baseM), n = Pieces(now.n, tiling_.baseN), baseM = tiling_.baseM, baseN = tiling_.baseN;
         const uint32_t i = tiling_.iterateOrder == 1 ? step / n : step % m, j = tiling_.iterateOrder == 1 ? step % n : step / m;
         return {i * baseM, j * baseN, std::min(baseM, now.m - i * baseM), std::min(baseN, now.n - j * baseN)};
@@ -157,6 +254,7 @@ private:
 
     bool isOn_ = false;
     bool isAhead_ = false;
+    bool isPartialOutput_ = false;
     TCubeTiling tiling_;
     uint32_t computed_ = 0;
     uint32_t fetched_ = 0;

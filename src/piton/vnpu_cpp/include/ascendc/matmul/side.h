@@ -37,6 +37,7 @@ struct Side {
     uint32_t bytes = 2;    /* of an element */
     uint32_t orgOuter = 0; /* of the whole matrix */
     uint32_t orgK = 0;
+    uint32_t pitch = 0; /* of its rows in elements where the whole matrix does not say it */
     bool isLeft = true;
     bool isTransposed = false; /* stored k x m, or n x k */
     bool isSet = false;
@@ -79,7 +80,7 @@ PITON_API Stored StoredArea(const Side &side, const Area &area) {
 /* ---- global memory to L1 ---- */
 
 PITON_API void SubmitRows(const Side &side, const vnpu_operand &dst, const Stored &part, uint32_t unitStep, Location at) {
-    const uint64_t pitch = side.IsPlain() ? side.orgK : side.orgOuter;
+    const uint64_t pitch = side.pitch != 0 ? side.pitch : side.IsPlain() ? side.orgK : side.orgOuter;
     vnpu_operand src = side.start;
     src.addr += (part.row * pitch + part.column) * side.bytes;
     const bool isLong = pitch > UINT16_MAX && part.rows > 1;

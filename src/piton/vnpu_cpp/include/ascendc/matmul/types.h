@@ -3,7 +3,7 @@
  *
  * Problem: one template parameter is a MatmulConfig or a MatmulApiStaticTiling, both by reference to a constant.
  * Approach: constexpr functions turn either into a configuration and, for constant tilings, into the numbers that replace those of the run-time tiling.
- * Limits: policies that change which blocks are computed (TrianUpper, TrianLower) are not there, those of a kernel's own are refused.
+ * Limits: policies of a kernel's own are refused.
  */
 #ifndef PITON_ASCENDC_MATMUL_TYPES_H
 #define PITON_ASCENDC_MATMUL_TYPES_H
@@ -179,6 +179,11 @@ template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, t
 struct MatmulPolicy {};
 template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
 struct NBuffer33MatmulPolicy {};
+/* Only base blocks on the diagonal and above it, or below it, are computed. */
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct TrianUpperMatmulPolicy {};
+template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>
+struct TrianLowerMatmulPolicy {};
 
 }  // namespace Detail
 }  // namespace Impl
@@ -194,14 +199,6 @@ using AscendC::GetMatmulApiTiling;
 using AscendC::MatmulApiStaticTiling;
 
 namespace piton {
-
-/* Policies that compute what the default computes. */
-template <template <const auto &, typename, typename, typename, typename> class Policy>
-constexpr bool kIsKnownPolicy = false;
-template <>
-inline constexpr bool kIsKnownPolicy<AscendC::Impl::Detail::MatmulPolicy> = true;
-template <>
-inline constexpr bool kIsKnownPolicy<AscendC::Impl::Detail::NBuffer33MatmulPolicy> = true;
 
 PITON_API constexpr MatmulConfig ConfigOf(const MatmulConfig &config) { return config; }
 PITON_API constexpr MatmulConfig ConfigOf(const AscendC::MatmulApiStaticTiling &tiling) { return tiling.cfg; }

@@ -2,128 +2,141 @@
  * The torch binding of an operator project: what torch hands over becomes a call of the project's operator, and its plan a launch.
  *
  * Problem: a project has no binding of its own; the signature that it is called with is the suite's.
- * Approach: a boxed function under that signature. Tensors go to the inputs of the definition and other values to its attributes, in their order; a value goes
- * to the attribute of its name if there is one. Outputs, workspace and tiling data are allocated on the device. Limits: an output with the name of an input is
- * that input's memory. Tiling data and other copies count as host copies of the call.
+ * Approach: a boxed function under that signature. The build has said which argument each input and attribute of the definition takes, and which output each
+ * result is. Outputs, workspace and tiling data are allocated on the device; a list of tensors becomes a table of them there (arguments.h).
+ * Limits: an output with the name of an input is that input's memory. Tiling data and other copies count as host copies of the call.
  */
 #ifndef PITON_PROJECT_BINDING_H
 #define PITON_PROJECT_BINDING_H
 
-#include <array>
-
-#include "piton_torch.h"
+#include "arguments.h"
 #include "plan.h"
 #include "vnpu/host_abi.h"
 
 namespace piton_project {
 
 using Entry = void (*)(uint32_t blocks, uint64_t key, uint64_t tiling_bytes, void *const *arguments);
+using Fill = void (*)(uint64_t bytes, uint64_t pattern, void *to); /* null if no output has an initial value */
+
+constexpr int kNone = -1;
+
+/* An argument of the suite's signature. */
+struct Argument {
+    std::string name;
+    bool is_type; /* of elements, which torch counts in its own way */
+};
 
 /* What the build has generated for one operator. */
 struct Generated {
     const char *name;
-    std::vector<std::string> arguments; /* of the suite's signature */
-    std::vector<Entry> entries;         /* by row; one for all rows if the kernel does not depend on them */
+    std::vector<Argument> arguments;
+    std::vector<int> inputs;     /* by input of the definition: its argument, or kNone */
+    std::vector<int> attributes; /* the same */
+    std::vector<int> results;    /* by result of the signature: its output in the definition */
+    Fill fill;
+    std::vector<Entry> entries; /* by row; one for all rows if the kernel does not depend on them */
 };
-
-inline ge::DataType TypeOf(at::ScalarType type) {
-    static const std::map<at::ScalarType, ge::DataType> types = {
-        {at::kFloat, ge::DT_FLOAT}, {at::kHalf, ge::DT_FLOAT16}, {at::kBFloat16, ge::DT_BF16}, {at::kInt, ge::DT_INT32}, {at::kLong, ge::DT_INT64},
-        {at::kShort, ge::DT_INT16}, {at::kChar, ge::DT_INT8},    {at::kByte, ge::DT_UINT8},    {at::kBool, ge::DT_BOOL}, {at::kDouble, ge::DT_DOUBLE},
-    };
-    const auto found = types.find(type);
-    return found == types.end() ? ge::DT_UNDEFINED : found->second;
-}
-
-inline at::ScalarType TorchTypeOf(ge::DataType type) {
-    for (const at::ScalarType candidate :
-         {at::kFloat, at::kHalf, at::kBFloat16, at::kInt, at::kLong, at::kShort, at::kChar, at::kByte, at::kBool, at::kDouble}) {
-        if (TypeOf(candidate) == type) {
-            return candidate;
-        }
-    }
-    throw std::runtime_error("an output of type " + NameOf(type) + " has no torch type");
-}
 
 class BoundCall {
 public:
     BoundCall(const Operator &op, const Generated &generated) : op_(op), generated_(generated) { call_.type = op.Definition().type; }
 
     void Take(const std::vector<c10::IValue> &values) {
-        std::vector<std::pair<std::string, c10::IValue>> others;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            if (values[i].isTensor() || values[i].isTensorList() || (values[i].isNone() && IsInput(i))) {
-                TakeTensors(values[i]);
-            } else {
-                others.emplace_back(generated_.arguments[i], values[i]);
+        TakeAttributes(values);
+        const auto &inputs = op_.Definition().inputs;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            tensors_.push_back(generated_.inputs[i] == kNone ? std::vector<at::Tensor>() : Given(values[static_cast<std::size_t>(generated_.inputs[i])], i));
+            if (tensors_.back().empty() && inputs[i].kind != ops::OPTIONAL) {
+                op_.Fail("input " + inputs[i].name + " is left out, its OpDef does not say OPTIONAL");
+            }
+            call_.inputs.emplace_back();
+            for (const at::Tensor &tensor : tensors_.back()) {
+                call_.inputs.back().push_back(Described(tensor, i));
             }
         }
-        const std::size_t expected = op_.Definition().inputs.size();
-        if (call_.inputs.size() != expected) {
-            op_.Fail("its OpDef has " + std::to_string(expected) + " inputs, the operator is called with " + std::to_string(call_.inputs.size()));
-        }
-        TakeAttributes(others);
     }
 
-    std::vector<at::Tensor> Run() {
+    /* The results of the signature. */
+    std::vector<c10::IValue> Run() {
         const std::size_t row = op_.RowOf(call_);
+        PlaceNumbers(row);
+        op_.Settle(call_, row);
         op_.Infer(call_, row);
-        std::vector<at::Tensor> outputs = Allocated();
-        const Plan plan = op_.Tile(call_, row);
-        Launch(plan, outputs);
-        return outputs;
+        std::vector<std::vector<at::Tensor>> outputs = Allocated();
+        Launch(op_.Tile(call_, row), outputs);
+        std::vector<c10::IValue> results;
+        for (const int index : generated_.results) {
+            const auto &found = outputs[static_cast<std::size_t>(index)];
+            const bool is_list = op_.Definition().outputs[static_cast<std::size_t>(index)].kind == ops::DYNAMIC;
+            results.push_back(is_list ? c10::IValue(found) : c10::IValue(found[0]));
+        }
+        return results;
     }
 
 private:
-    bool IsInput(std::size_t index) const {
-        const auto &inputs = op_.Definition().inputs;
-        return std::any_of(inputs.begin(), inputs.end(), [&](const auto &item) { return Folded(item.name) == Folded(generated_.arguments[index]); }) ||
-               call_.inputs.size() < inputs.size();
-    }
-
-    void TakeTensors(const c10::IValue &value) {
-        call_.inputs.emplace_back();
-        tensors_.emplace_back();
-        std::vector<at::Tensor> given;
+    /* The tensors of one input; numbers stay on the host until the row says which type they have. */
+    std::vector<at::Tensor> Given(const c10::IValue &value, std::size_t input) const {
+        if (value.isNone() || (value.isTensor() && !value.toTensor().defined())) {
+            return {};
+        }
         if (value.isTensor()) {
-            given.push_back(value.toTensor());
-        } else if (value.isTensorList()) {
-            given = value.toTensorVector();
+            return {value.toTensor()};
         }
-        for (const at::Tensor &tensor : given) {
-            gert::Shape shape;
-            for (const int64_t size : tensor.sizes()) {
-                shape.AppendDim(size);
+        if (value.isTensorList()) {
+            return value.toTensorVector();
+        }
+        const at::Tensor numbers = Numbers(value);
+        if (!numbers.defined()) {
+            op_.Fail("input " + op_.Definition().inputs[input].name + " is a " + value.tagKind() + ", expected a tensor, a number or a list of numbers");
+        }
+        return {numbers};
+    }
+
+    gert::Tensor Described(const at::Tensor &tensor, std::size_t input) const {
+        gert::Shape shape;
+        for (const int64_t size : tensor.sizes()) {
+            shape.AppendDim(size);
+        }
+        gert::Tensor described(shape, tensor.is_cpu() ? ge::DT_UNDEFINED : TypeOf(tensor.scalar_type()));
+        if (!tensor.is_cpu() && op_.Reads(input)) {
+            described.SetValues(BytesOf(tensor.cpu()));
+        }
+        return described;
+    }
+
+    void PlaceNumbers(std::size_t row) {
+        for (std::size_t i = 0; i < tensors_.size(); ++i) {
+            for (std::size_t j = 0; j < tensors_[i].size(); ++j) {
+                if (!tensors_[i][j].is_cpu()) {
+                    continue;
+                }
+                const at::Tensor host = tensors_[i][j].to(TorchTypeOf(op_.TypeOf(row, i)));
+                call_.inputs[i][j].SetDataType(op_.TypeOf(row, i));
+                call_.inputs[i][j].SetValues(BytesOf(host));
+                tensors_[i][j] = OnDevice(host);
             }
-            call_.inputs.back().emplace_back(shape, TypeOf(tensor.scalar_type()));
-            call_.present.push_back(call_.inputs.back().back());
-            tensors_.back().push_back(tensor);
         }
     }
 
-    void TakeAttributes(const std::vector<std::pair<std::string, c10::IValue>> &others) {
+    void TakeAttributes(const std::vector<c10::IValue> &given) {
         const auto &attributes = op_.Definition().attributes;
         std::vector<AttrValue> values;
-        for (const auto &attribute : attributes) {
-            values.push_back(attribute.value);
-        }
-        for (std::size_t i = 0; i < others.size(); ++i) {
-            const auto named = std::find_if(attributes.begin(), attributes.end(), [&](const auto &item) { return item.name == others[i].first; });
-            const std::size_t index = named == attributes.end() ? i : static_cast<std::size_t>(named - attributes.begin());
-            if (index >= attributes.size()) {
-                op_.Fail("its OpDef has " + std::to_string(attributes.size()) + " attributes, the operator is called with " + std::to_string(others.size()));
+        for (std::size_t i = 0; i < attributes.size(); ++i) {
+            values.push_back(attributes[i].value);
+            if (generated_.attributes[i] != kNone) {
+                const auto argument = static_cast<std::size_t>(generated_.attributes[i]);
+                Set(values.back(), generated_.arguments[argument], given[argument]);
             }
-            Set(values[index], others[i].first, others[i].second);
         }
         call_.attributes.Fill(std::move(values));
     }
 
-    void Set(AttrValue &to, const std::string &name, const c10::IValue &value) const {
+    void Set(AttrValue &to, const Argument &argument, const c10::IValue &value) const {
         if (value.isNone()) {
             return;
         }
         if (to.kind == AttrKind::kInt && value.isInt()) {
-            to.whole = value.toInt();
+            to.whole = argument.is_type ? TypeOf(static_cast<at::ScalarType>(value.toInt())) : value.toInt();
         } else if (to.kind == AttrKind::kFloat && (value.isDouble() || value.isInt())) {
             to.real = value.isInt() ? static_cast<float>(value.toInt()) : static_cast<float>(value.toDouble());
         } else if (to.kind == AttrKind::kBool && value.isBool()) {
@@ -136,63 +149,75 @@ private:
             const auto reals = value.toDoubleVector();
             to.reals.assign(reals.begin(), reals.end());
         } else if (to.kind == AttrKind::kListBool && value.isBoolList()) {
-            to.wholes.clear();
-            for (const bool truth : value.toBoolList()) {
-                to.wholes.push_back(truth);
-            }
+            const auto truths = value.toBoolList();
+            to.truths.assign(truths.begin(), truths.end());
         } else {
-            op_.Fail("attribute " + name + " is a " + value.tagKind() + ", its OpDef has " + piton_project::NameOf(to.kind));
+            op_.Fail("attribute " + argument.name + " is a " + value.tagKind() + ", its OpDef has " + piton_project::NameOf(to.kind));
         }
     }
 
-    std::vector<at::Tensor> Allocated() const {
-        std::vector<at::Tensor> outputs;
+    /* By output of the definition. */
+    std::vector<std::vector<at::Tensor>> Allocated() const {
         const auto &definition = op_.Definition();
-        for (std::size_t i = 0; i < call_.output_types.size(); ++i) {
+        std::vector<std::vector<at::Tensor>> outputs;
+        std::size_t place = 0;
+        for (std::size_t i = 0; i < call_.output_counts.size(); ++i) {
             const auto same =
                 std::find_if(definition.inputs.begin(), definition.inputs.end(), [&](const auto &item) { return item.name == definition.outputs[i].name; });
-            if (same != definition.inputs.end()) {
-                outputs.push_back(tensors_[static_cast<std::size_t>(same - definition.inputs.begin())].at(0));
-                continue;
+            outputs.emplace_back();
+            for (std::size_t j = 0; j < call_.output_counts[i]; ++j, ++place) {
+                outputs.back().push_back(same == definition.inputs.end() ? Empty(definition.outputs[i], place)
+                                                                         : tensors_[static_cast<std::size_t>(same - definition.inputs.begin())].at(j));
             }
-            std::vector<int64_t> sizes;
-            for (std::size_t d = 0; d < call_.output_shapes[i].GetDimNum(); ++d) {
-                sizes.push_back(call_.output_shapes[i].GetDim(d));
-            }
-            outputs.push_back(at::empty(sizes, at::TensorOptions().device(c10::DeviceType::PrivateUse1).dtype(TorchTypeOf(call_.output_types[i]))));
         }
         return outputs;
     }
 
-    static at::Tensor Bytes(std::size_t count) {
-        return at::empty({static_cast<int64_t>(count)}, at::TensorOptions().device(c10::DeviceType::PrivateUse1).dtype(at::kByte));
+    at::Tensor Empty(const ops::OpParamDef &output, std::size_t place) const {
+        std::vector<int64_t> sizes;
+        for (std::size_t d = 0; d < call_.output_shapes[place].GetDimNum(); ++d) {
+            sizes.push_back(call_.output_shapes[place].GetDim(d));
+            if (sizes.back() < 0) {
+                op_.Fail("its InferShape function leaves dimension " + std::to_string(d) + " of output " + output.name + " at " + std::to_string(sizes.back()));
+            }
+        }
+        const at::ScalarType type = TorchTypeOf(call_.output_types[place]);
+        const at::Tensor made = at::empty(sizes, at::TensorOptions().device(c10::DeviceType::PrivateUse1).dtype(type));
+        if (output.has_initial && made.numel() != 0) {
+            generated_.fill(made.nbytes(), Pattern(output, type), made.data_ptr());
+        }
+        return made;
     }
 
-    void Launch(const Plan &plan, const std::vector<at::Tensor> &outputs) const {
-        std::vector<void *> arguments;
+    /* The initial value of an output, repeated up to 32 bits. */
+    uint64_t Pattern(const ops::OpParamDef &output, at::ScalarType type) const {
+        const at::Tensor value = at::full({4}, output.initial, at::TensorOptions().dtype(type));
+        if (value.element_size() > 4 && output.initial != 0) {
+            op_.Fail("InitValue of output " + output.name + " is " + std::to_string(output.initial) + "; in elements of eight bytes only 0 is possible");
+        }
+        uint32_t pattern = 0;
+        std::memcpy(&pattern, value.const_data_ptr(), sizeof pattern);
+        return pattern;
+    }
+
+    void Launch(const Plan &plan, const std::vector<std::vector<at::Tensor>> &outputs) const {
+        Arguments arguments;
         for (std::size_t i = 0; i < tensors_.size(); ++i) {
-            if (tensors_[i].size() > 1 || op_.Definition().inputs[i].kind == ops::DYNAMIC) {
-                op_.Fail("input " + op_.Definition().inputs[i].name + " is a list of tensors, which is not supported yet");
-            }
-            arguments.push_back(tensors_[i].empty() ? nullptr : tensors_[i][0].data_ptr());
+            arguments.Add(op_.Definition().inputs[i], tensors_[i]);
         }
-        for (const at::Tensor &output : outputs) {
-            arguments.push_back(output.data_ptr());
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            arguments.Add(op_.Definition().outputs[i], outputs[i]);
         }
-        const at::Tensor workspace = Bytes(plan.workspace_bytes), tiling = Bytes(plan.tiling.size());
-        if (!plan.tiling.empty()) {
-            tiling.copy_(at::from_blob(const_cast<unsigned char *>(plan.tiling.data()), {static_cast<int64_t>(plan.tiling.size())}, at::kByte));
-        }
-        arguments.push_back(plan.workspace_bytes == 0 ? nullptr : workspace.data_ptr());
-        arguments.push_back(plan.tiling.empty() ? nullptr : tiling.data_ptr());
+        arguments.AddBytes(plan.workspace_bytes);
+        arguments.AddBytes(plan.tiling);
         const std::size_t entry = generated_.entries.size() == 1 ? 0 : plan.row;
-        generated_.entries.at(entry)(plan.blocks, plan.key, plan.tiling.size(), arguments.data());
+        generated_.entries.at(entry)(plan.blocks, plan.key, plan.tiling.size(), arguments.Addresses().data());
     }
 
     const Operator &op_;
     const Generated &generated_;
     Call call_;
-    std::vector<std::vector<at::Tensor>> tensors_;
+    std::vector<std::vector<at::Tensor>> tensors_; /* by input of the definition */
 };
 
 inline void RunBoxed(const Generated &generated, torch::jit::Stack *stack) {
@@ -203,8 +228,8 @@ inline void RunBoxed(const Generated &generated, torch::jit::Stack *stack) {
     const Operator op(generated.name);
     BoundCall call(op, generated);
     call.Take(values);
-    for (at::Tensor &output : call.Run()) {
-        torch::jit::push(*stack, std::move(output));
+    for (c10::IValue &result : call.Run()) {
+        stack->push_back(std::move(result));
     }
 }
 

@@ -1,62 +1,14 @@
 /*
  * The contexts that functions of an operator project are called with: tiling, shape and type inference.
  *
- * Problem: on the chip's host these are views into the graph engine's memory.
- * Approach: one call of the operator as plain data; the contexts are views of it with the vendor's names.
- * Limits: inputs have no data on the host (GetInputTensor(i)->GetData() is null): what depends on values cannot be tiled here.
+ * Problem: each function sees its own part of a call, and writes its own results.
+ * Approach: views of a call (call.h) with the vendor's names.
+ * Limits: ranges of shapes (InferShapeRange) are for graphs that are built before their shapes are known; such a function compiles and is never called.
  */
 #ifndef PITON_PROJECT_CONTEXTS_H
 #define PITON_PROJECT_CONTEXTS_H
 
-#include <memory>
-
-#include "attributes.h"
-#include "platform/platform_resources.h"
-#include "tiling_data.h"
-
-namespace piton_project {
-
-/* One call. */
-struct Call {
-    std::string type;                              /* of the operator, such as AddCustom */
-    std::vector<std::vector<gert::Tensor>> inputs; /* by place in the definition: none for an optional one that is left out */
-    std::vector<gert::Tensor> present;             /* the same, one after another */
-    std::vector<gert::Shape> output_shapes;
-    std::vector<ge::DataType> output_types;
-    gert::RuntimeAttrs attributes;
-    fe::PlatFormInfos platform;
-};
-
-/* What all contexts answer. */
-class Context {
-public:
-    explicit Context(Call &call) : call_(call) {}
-
-    const char *GetNodeName() const { return call_.type.c_str(); }
-    const char *GetNodeType() const { return call_.type.c_str(); }
-    const gert::RuntimeAttrs *GetAttrs() const { return &call_.attributes; }
-    const Context *GetComputeNodeInfo() const { return this; }
-    std::size_t GetInputsNum() const { return call_.present.size(); }
-    std::size_t GetOutputsNum() const { return call_.output_types.size(); }
-    /* Atomic additions of the engine happen in one order, so that every kernel is deterministic without being asked. */
-    int32_t GetDeterministic() const { return 0; }
-    int32_t GetDeterministicLevel() const { return 0; }
-    std::size_t GetComputeNodeInputNum() const { return call_.present.size(); }
-    std::size_t GetComputeNodeOutputNum() const { return call_.output_types.size(); }
-    const gert::Tensor *GetInputTensor(std::size_t index) const { return index < call_.present.size() ? &call_.present[index] : nullptr; }
-    const gert::Tensor *GetOptionalInputTensor(std::size_t index) const { return Slot(index, 0); }
-    const gert::Tensor *GetRequiredInputTensor(std::size_t index) const { return Slot(index, 0); }
-    const gert::Tensor *GetDynamicInputTensor(std::size_t index, std::size_t relative) const { return Slot(index, relative); }
-
-protected:
-    const gert::Tensor *Slot(std::size_t index, std::size_t relative) const {
-        return index < call_.inputs.size() && relative < call_.inputs[index].size() ? &call_.inputs[index][relative] : nullptr;
-    }
-
-    Call &call_;
-};
-
-}  // namespace piton_project
+#include "call.h"
 
 namespace gert {
 
@@ -71,6 +23,16 @@ public:
 
 private:
     static const Shape *Of(const Tensor *tensor) { return tensor == nullptr ? nullptr : &tensor->GetOriginShape(); }
+};
+
+class InferShapeRangeContext : public piton_project::Context {
+public:
+    using Context::Context;
+    const Range<Shape> *GetInputShapeRange(std::size_t) const { return nullptr; }
+    const Range<Shape> *GetOptionalInputShapeRange(std::size_t) const { return nullptr; }
+    const Range<Shape> *GetRequiredInputShapeRange(std::size_t) const { return nullptr; }
+    const Range<Shape> *GetDynamicInputShapeRange(std::size_t, std::size_t) const { return nullptr; }
+    Range<Shape> *GetOutputShapeRange(std::size_t) { return nullptr; }
 };
 
 class InferDataTypeContext : public piton_project::Context {
@@ -110,26 +72,16 @@ private:
 class TilingContext : public piton_project::Context {
 public:
     explicit TilingContext(piton_project::Call &call) : Context(call) {
-        for (const Tensor &tensor : call.present) {
-            input_shapes_.emplace_back(tensor.GetOriginShape());
-            input_descs_.emplace_back(tensor.GetDataType());
-        }
-        for (std::size_t i = 0; i < call.output_types.size(); ++i) {
-            output_shapes_.emplace_back(call.output_shapes[i]);
-            output_descs_.emplace_back(call.output_types[i]);
+        for (const Shape &shape : call.output_shapes) {
+            output_shapes_.emplace_back(shape);
         }
     }
 
-    const StorageShape *GetInputShape(std::size_t index) const { return At(input_shapes_, index); }
-    const StorageShape *GetOptionalInputShape(std::size_t index) const { return At(input_shapes_, Present(index, 0)); }
-    const StorageShape *GetRequiredInputShape(std::size_t index) const { return At(input_shapes_, Present(index, 0)); }
-    const StorageShape *GetDynamicInputShape(std::size_t index, std::size_t relative) const { return At(input_shapes_, Present(index, relative)); }
+    const StorageShape *GetInputShape(std::size_t index) const { return Of(GetInputTensor(index)); }
+    const StorageShape *GetOptionalInputShape(std::size_t index) const { return Of(Slot(index, 0)); }
+    const StorageShape *GetRequiredInputShape(std::size_t index) const { return Of(Slot(index, 0)); }
+    const StorageShape *GetDynamicInputShape(std::size_t index, std::size_t relative) const { return Of(Slot(index, relative)); }
     const StorageShape *GetOutputShape(std::size_t index) const { return At(output_shapes_, index); }
-    const CompileTimeTensorDesc *GetInputDesc(std::size_t index) const { return At(input_descs_, index); }
-    const CompileTimeTensorDesc *GetOptionalInputDesc(std::size_t index) const { return At(input_descs_, Present(index, 0)); }
-    const CompileTimeTensorDesc *GetRequiredInputDesc(std::size_t index) const { return At(input_descs_, Present(index, 0)); }
-    const CompileTimeTensorDesc *GetDynamicInputDesc(std::size_t index, std::size_t relative) const { return At(input_descs_, Present(index, relative)); }
-    const CompileTimeTensorDesc *GetOutputDesc(std::size_t index) const { return At(output_descs_, index); }
     fe::PlatFormInfos *GetPlatformInfo() const { return &call_.platform; }
 
     const void *GetCompileInfo() const { return info_; }
@@ -152,6 +104,12 @@ public:
     uint64_t GetTilingKey() const { return key_; }
     ge::graphStatus SetScheduleMode(uint32_t) { return ge::GRAPH_SUCCESS; }
     ge::graphStatus SetNeedAtomic(bool) { return ge::GRAPH_SUCCESS; }
+    bool NeedAtomic() const { return false; }
+    ge::graphStatus SetTilingCond(int32_t condition) {
+        condition_ = condition;
+        return ge::GRAPH_SUCCESS;
+    }
+    int32_t GetTilingCond() const { return condition_; }
     ge::graphStatus SetLocalMemorySize(uint32_t) { return ge::GRAPH_SUCCESS; }
 
     TilingData *GetRawTilingData() { return &data_; }
@@ -171,27 +129,13 @@ public:
     const std::vector<std::size_t> &Workspaces() const { return workspaces_; }
 
 private:
-    template <typename T>
-    static const T *At(const std::vector<T> &values, std::size_t index) {
-        return index < values.size() ? &values[index] : nullptr;
-    }
-    /* Where an input of the definition is among those that are there. */
-    std::size_t Present(std::size_t index, std::size_t relative) const {
-        if (Slot(index, relative) == nullptr) {
-            return input_shapes_.size();
-        }
-        std::size_t before = relative;
-        for (std::size_t i = 0; i < index; ++i) {
-            before += call_.inputs[i].size();
-        }
-        return before;
-    }
+    static const StorageShape *Of(const Tensor *tensor) { return tensor == nullptr ? nullptr : &tensor->GetShape(); }
 
-    std::vector<StorageShape> input_shapes_, output_shapes_;
-    std::vector<CompileTimeTensorDesc> input_descs_, output_descs_;
+    std::vector<StorageShape> output_shapes_;
     const void *info_ = nullptr;
     uint32_t blocks_ = 0;
     uint64_t key_ = 0;
+    int32_t condition_ = 0;
     TilingData data_;
     std::vector<std::size_t> workspaces_;
 };

@@ -3,7 +3,7 @@
  *
  * Problem and approach: a class in the project's host code describes inputs, outputs and attributes by calls that return the object itself; the description is
  * kept as it is made and read by the build (which kernels to compile) and at every call.
- * Limits: of what can be said, names, kinds, types, attributes with defaults and the three functions count; formats are ND.
+ * Limits: of what can be said, names, kinds, types, formats, initial values, attributes with defaults and the three functions count.
  */
 #ifndef PITON_PROJECT_DEFINITION_H
 #define PITON_PROJECT_DEFINITION_H
@@ -24,6 +24,14 @@ namespace ops {
 
 enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 };
 enum class DependScope { ALL = 0, TILING = 1 };
+enum class FormatCheckOption { DEFAULT = 0, STRICT = 1 };
+
+/* What an output holds before the kernel runs, said by type and number. */
+enum class ScalarType : uint32_t { UINT64 = 0, INT64, UINT32, INT32, UINT16, INT16, UINT8, INT8, FLOAT32, FLOAT16, INVALID_DTYPE };
+struct ScalarVar {
+    ScalarType scalar_type = ScalarType::INVALID_DTYPE;
+    double number = 0;
+};
 
 class OpParamDef {
 public:
@@ -45,19 +53,51 @@ public:
         follows = other;
         return *this;
     }
-    OpParamDef &Format(std::vector<ge::Format>) { return *this; }
-    OpParamDef &FormatList(std::vector<ge::Format>) { return *this; }
-    OpParamDef &UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
-    OpParamDef &ValueDepend(Option, DependScope = DependScope::ALL) { return *this; }
+    OpParamDef &DataTypeForBinQuery(const std::vector<ge::DataType> &) { return *this; }
+    OpParamDef &Format(std::vector<ge::Format> values) {
+        formats = std::move(values);
+        return *this;
+    }
+    /* Every combination; the first that is dense is taken. */
+    OpParamDef &FormatList(std::vector<ge::Format> values) { return Format(std::move(values)); }
+    OpParamDef &FormatForBinQuery(const std::vector<ge::Format> &) { return *this; }
+    OpParamDef &UnknownShapeFormat(const std::vector<ge::Format> &) { return *this; }
+    /* Host code reads the values of this input. */
+    OpParamDef &ValueDepend(Option, DependScope = DependScope::ALL) {
+        is_read = true;
+        return *this;
+    }
     OpParamDef &AutoContiguous() { return *this; }
     OpParamDef &IgnoreContiguous() { return *this; }
-    OpParamDef &InitValue(uint64_t) { return *this; }
-    OpParamDef &Scalar() { return *this; }
+    OpParamDef &InitValue(uint64_t value) { return InitValue(ScalarVar{ScalarType::UINT64, static_cast<double>(value)}); }
+    OpParamDef &InitValue(const ScalarVar &value) {
+        has_initial = true;
+        initial = value.number;
+        return *this;
+    }
+    OpParamDef &InitValue(const std::vector<ScalarVar> &values) { return values.empty() ? *this : InitValue(values.front()); }
+    OpParamDef &OutputShapeDependOnCompute() {
+        is_shaped_by_kernel = true;
+        return *this;
+    }
+    OpParamDef &Version(uint32_t) { return *this; }
+    OpParamDef &Comment(const char *) { return *this; }
+    /* A number, or numbers, of the call: a tensor for the kernel. */
+    OpParamDef &Scalar() {
+        is_scalar = true;
+        return *this;
+    }
+    OpParamDef &ScalarList() { return Scalar(); }
 
     std::string name;
     Option kind = REQUIRED;
     std::vector<ge::DataType> types;
+    std::vector<ge::Format> formats;
     bool is_free = false;
+    bool is_scalar = false, is_read = false;
+    bool has_initial = false;
+    double initial = 0;
+    bool is_shaped_by_kernel = false;
     std::string follows;
 };
 
@@ -94,8 +134,12 @@ public:
         value.reals = std::move(initial);
         return Kind(piton_project::AttrKind::kListFloat);
     }
+    OpAttrDef &ListListInt(std::vector<std::vector<int64_t>> initial = {}) {
+        value.rows = std::move(initial);
+        return Kind(piton_project::AttrKind::kListListInt);
+    }
     OpAttrDef &ListBool(const std::vector<bool> &initial = {}) {
-        value.wholes.assign(initial.begin(), initial.end());
+        value.truths = initial;
         return Kind(piton_project::AttrKind::kListBool);
     }
 
@@ -133,6 +177,7 @@ public:
     OpAICoreConfig &NeedCheckSupportFlag(bool) { return *this; }
     OpAICoreConfig &PrecisionReduceFlag(bool) { return *this; }
     OpAICoreConfig &ExtendCfgInfo(const char *, const char *) { return *this; }
+    OpAICoreConfig &Comment(const char *) { return *this; }
 
     std::deque<OpParamDef> inputs, outputs;
 };
@@ -179,6 +224,8 @@ public:
     OpDef &SetInferShapeRange(F) {
         return *this;
     }
+    OpDef &Comment(const char *) { return *this; }
+    OpDef &EnableFallBack() { return *this; }
     OpAICoreDef &AICore() { return core; }
 
     std::string type;

@@ -39,6 +39,19 @@ inline std::string Shown(const Field &field) {
     return "{\"type\": " + Quoted(field.type) + ", \"name\": " + Quoted(field.name) + ", \"count\": " + std::to_string(field.count) + "}";
 }
 
+inline std::string Shown(const ops::OpParamDef &item) {
+    constexpr const char *kKinds[] = {"required", "optional", "required", "dynamic", "required"};
+    return "{\"name\": " + Quoted(item.name) + ", \"kind\": " + Quoted(kKinds[item.kind]) +
+           ", \"takes_numbers\": " + (item.is_scalar || item.is_read ? "true" : "false") + ", \"has_initial\": " + (item.has_initial ? "true" : "false") +
+           ", \"is_shaped_by_kernel\": " + (item.is_shaped_by_kernel ? "true" : "false") + "}";
+}
+
+inline std::string Shown(const Row &row) {
+    const auto types = Listed(row.types, [](ge::DataType item) { return Quoted(NameOf(item)); });
+    const auto formats = Listed(row.formats, [](ge::Format item) { return std::to_string(static_cast<int>(item)); });
+    return "{\"types\": " + types + ", \"formats\": " + formats + "}";
+}
+
 inline std::string ShownStructures() {
     std::map<std::string, std::vector<Field>> found;
     std::vector<std::string> order;
@@ -70,9 +83,10 @@ inline std::string ShownOperator(const std::string &type, const Definition &defi
         table = registry.templates.begin(); /* its name is only a word: the vendor's build takes the table that the kernel includes */
     }
     std::string text = "{\"type\": " + Quoted(type) + ", \"file\": " + Quoted(definition.file) + ", \"line\": " + std::to_string(definition.line);
-    text += ", \"inputs\": " + Listed(made->inputs, name) + ", \"outputs\": " + Listed(made->outputs, name);
+    const auto parameter = [](const ops::OpParamDef &item) { return Shown(item); };
+    text += ", \"inputs\": " + Listed(made->inputs, parameter) + ", \"outputs\": " + Listed(made->outputs, parameter);
     text += ", \"attributes\": " + Listed(made->attributes, name);
-    text += ", \"rows\": " + Listed(Rows(*made), [](const Row &row) { return Listed(row, [](ge::DataType item) { return Quoted(NameOf(item)); }); });
+    text += ", \"rows\": " + Listed(Rows(*made), [](const Row &row) { return Shown(row); });
     text += ", \"structure\": " + Quoted(structure == registry.structure_of.end() ? "" : structure->second);
     text += ", \"template\": " + (table == registry.templates.end() ? "null" : ShownTemplate(table->second));
     return text + "}";

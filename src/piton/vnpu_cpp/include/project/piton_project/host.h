@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report.h"
+#include "infer.h"
 
 #define EOK 0
 using errno_t = int;
@@ -40,8 +40,11 @@ inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::s
 }
 
 /* What checks of public operators expect to be there, as in code of the system. */
+#ifndef PITON_HAS_LIKELY
+#define PITON_HAS_LIKELY
 constexpr bool likely(bool condition) { return condition; }
 constexpr bool unlikely(bool condition) { return condition; }
+#endif
 
 namespace Ops {
 namespace Base {

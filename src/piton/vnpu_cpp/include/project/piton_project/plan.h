@@ -11,6 +11,7 @@
 #include <cctype>
 
 #include "rows.h"
+#include "type_names.h"
 
 namespace piton_project {
 
@@ -58,6 +59,12 @@ public:
         throw std::runtime_error("operator " + title_ + ": " + text + (said.empty() ? "" : "; it said: " + said));
     }
 
+    /* Does host code read the values of that input? */
+    bool Reads(std::size_t index) const {
+        const auto &read = Found().read;
+        return definition_->inputs[index].is_read || std::find(read.begin(), read.end(), static_cast<int32_t>(index)) != read.end();
+    }
+
     std::size_t RowOf(const Call &call) const {
         for (std::size_t row = 0; row < rows_.size(); ++row) {
             if (Fits(rows_[row], call.inputs)) {
@@ -65,20 +72,33 @@ public:
             }
         }
         std::string given;
-        for (const gert::Tensor &tensor : call.present) {
-            given += (given.empty() ? "" : ", ") + NameOf(tensor.GetDataType());
+        for (const auto &tensors : call.inputs) {
+            for (const gert::Tensor &tensor : tensors) {
+                given += (given.empty() ? "" : ", ") + NameOf(tensor.GetDataType());
+            }
         }
         Fail("its DataType lists have no row for inputs of " + given);
     }
 
+    /* Element type of an input in a row. */
+    ge::DataType TypeOf(std::size_t row, std::size_t input) const { return rows_[row].types[input]; }
+
+    /* What the row says about the inputs, and all inputs one after another. */
+    void Settle(Call &call, std::size_t row) const {
+        for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+            RequireDense(definition_->inputs[i].name, rows_[row].formats[i]);
+            for (gert::Tensor &tensor : call.inputs[i]) {
+                tensor.SetFormat(rows_[row].formats[i]);
+                call.present.push_back(tensor);
+            }
+        }
+    }
+
     /* Types and shapes of the outputs. */
     void Infer(Call &call, std::size_t row) const {
-        const std::size_t inputs = definition_->inputs.size(), outputs = definition_->outputs.size();
-        call.output_types.assign(rows_[row].begin() + static_cast<std::ptrdiff_t>(inputs), rows_[row].end());
-        call.output_shapes.assign(outputs, gert::Shape());
-        const Implementation found = Registry::Get().implementations[definition_->type];
-        const auto infer_type = definition_->infer_type != nullptr ? definition_->infer_type : found.infer_type;
-        const auto infer_shape = definition_->infer_shape != nullptr ? definition_->infer_shape : found.infer_shape;
+        CountOutputs(call, row);
+        const auto infer_type = definition_->infer_type != nullptr ? definition_->infer_type : Found().infer_type;
+        const auto infer_shape = definition_->infer_shape != nullptr ? definition_->infer_shape : Found().infer_shape;
         gert::InferDataTypeContext types(call);
         if (infer_type != nullptr && infer_type(&types) != ge::GRAPH_SUCCESS) {
             Fail("its InferDataType function failed");
@@ -94,7 +114,7 @@ public:
     }
 
     Plan Tile(Call &call, std::size_t row) const {
-        const Implementation found = Registry::Get().implementations[definition_->type];
+        const Implementation found = Found();
         const auto tiling = definition_->core.tiling != nullptr ? definition_->core.tiling : found.tiling;
         if (tiling == nullptr) {
             Fail("it has no tiling function: AICore().SetTiling(...) in the OpDef or IMPL_OP_OPTILING(" + definition_->type + ").Tiling(...)");
@@ -112,6 +132,51 @@ public:
     }
 
 private:
+    const Implementation &Found() const { return Registry::Get().implementations[definition_->type]; }
+
+    void RequireDense(const std::string &name, ge::Format format) const {
+        if (!IsDense(format)) {
+            Fail(name + " has format " + ge::TypeUtils::FormatToSerialString(format) +
+                 " in every row of its element types; a call brings dense tensors, and nothing here converts them");
+        }
+    }
+
+    void CountOutputs(Call &call, std::size_t row) const {
+        const std::size_t inputs = definition_->inputs.size();
+        for (std::size_t i = 0; i < definition_->outputs.size(); ++i) {
+            const ops::OpParamDef &output = definition_->outputs[i];
+            const std::size_t count = output.kind == ops::DYNAMIC ? ListLength(call, output) : 1;
+            RequireDense(output.name, rows_[row].formats[inputs + i]);
+            call.output_counts.push_back(count);
+            call.output_types.insert(call.output_types.end(), count, rows_[row].types[inputs + i]);
+            call.output_formats.insert(call.output_formats.end(), count, rows_[row].formats[inputs + i]);
+        }
+        call.output_shapes.assign(call.output_types.size(), gert::Shape());
+    }
+
+    /* Of a list of outputs: that of the input of its name, else of the first list of inputs, else what an attribute says. */
+    std::size_t ListLength(const Call &call, const ops::OpParamDef &output) const {
+        const auto &inputs = definition_->inputs;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (inputs[i].name == output.name) {
+                return call.inputs[i].size();
+            }
+        }
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (inputs[i].kind == ops::DYNAMIC) {
+                return call.inputs[i].size();
+            }
+        }
+        for (std::size_t i = 0; i < definition_->attributes.size(); ++i) {
+            const std::string &name = definition_->attributes[i].name;
+            const int64_t *value = call.attributes.GetInt(i);
+            if ((name == "num_split" || name == "num" || name == "N") && value != nullptr && *value > 0) {
+                return static_cast<std::size_t>(*value);
+            }
+        }
+        Fail("how many tensors output " + output.name + " has is not known: no list among the inputs, and no attribute num_split, num or N");
+    }
+
     Plan Checked(gert::TilingContext &context, std::size_t row) const {
         Plan plan;
         plan.row = row;

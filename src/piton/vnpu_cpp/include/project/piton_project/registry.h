@@ -38,13 +38,38 @@ public:
         };
         return *this;
     }
-    Implementation &InputsDataDependency(std::vector<int32_t>) { return *this; }
-    Implementation &TilingInputsDataDependency(std::vector<int32_t>) { return *this; }
+    /* Inputs whose values host code reads. */
+    Implementation &InputsDataDependency(const std::vector<int32_t> &indices) {
+        read.insert(read.end(), indices.begin(), indices.end());
+        return *this;
+    }
+    template <typename... Where>
+    Implementation &TilingInputsDataDependency(const std::vector<int32_t> &indices, Where...) {
+        return InputsDataDependency(indices);
+    }
+    Implementation &OutputShapeDependOnCompute(std::initializer_list<int32_t>) { return *this; }
+    template <typename F>
+    Implementation &InferShapeRange(F) {
+        return *this;
+    }
+    template <typename F>
+    Implementation &InferFormat(F) {
+        return *this;
+    }
+    template <typename F>
+    Implementation &GenSimplifiedKey(F) {
+        return *this;
+    }
+    template <typename... Values>
+    Implementation &PrivateAttr(Values...) {
+        return *this;
+    }
 
     TilingFunction tiling = nullptr;
     InferShapeFunction infer_shape = nullptr;
     InferTypeFunction infer_type = nullptr;
     std::function<ge::graphStatus(Call &, std::shared_ptr<void> &)> parse;
+    std::vector<int32_t> read; /* inputs whose values host code reads */
 };
 
 enum class TemplateKind { kType, kNumber, kKernelType, kIgnored };

@@ -3,7 +3,7 @@
  *
  * Problem: op_host code speaks of tensors in the types of the vendor's graph engine.
  * Approach: their names and documented values, as plain classes.
- * Limits: shapes have at most 25 dimensions, as documented; storage and origin shapes are the same, since every format is ND.
+ * Limits: shapes have at most 25 dimensions, as documented; storage and origin shapes are the same, since only dense layouts are there.
  */
 #ifndef PITON_PROJECT_TYPES_H
 #define PITON_PROJECT_TYPES_H
@@ -202,48 +202,6 @@ public:
 
 private:
     Shape shape_;
-};
-
-/* Both formats of a tensor. */
-class StorageFormat {
-public:
-    ge::Format GetOriginFormat() const { return ge::FORMAT_ND; }
-    ge::Format GetStorageFormat() const { return ge::FORMAT_ND; }
-};
-
-/* Type and format of a tensor. */
-class CompileTimeTensorDesc {
-public:
-    CompileTimeTensorDesc() = default;
-    explicit CompileTimeTensorDesc(ge::DataType type) : type_(type) {}
-    ge::DataType GetDataType() const { return type_; }
-    StorageFormat GetFormat() const { return {}; }
-    ge::Format GetOriginFormat() const { return ge::FORMAT_ND; }
-    ge::Format GetStorageFormat() const { return ge::FORMAT_ND; }
-
-private:
-    ge::DataType type_ = ge::DT_UNDEFINED;
-};
-
-/* A tensor without its data: what lies on the device is out of the host's reach. */
-class Tensor {
-public:
-    Tensor() = default;
-    Tensor(const Shape &shape, ge::DataType type) : shape_(shape), type_(type) {}
-    const Shape &GetOriginShape() const { return shape_; }
-    const Shape &GetStorageShape() const { return shape_; }
-    const StorageShape GetShape() const { return StorageShape(shape_); }
-    ge::DataType GetDataType() const { return type_; }
-    int64_t GetShapeSize() const { return shape_.GetShapeSize(); }
-    std::size_t GetSize() const { return static_cast<std::size_t>(shape_.GetShapeSize()) * static_cast<std::size_t>(ge::GetSizeByDataType(type_)); }
-    template <typename T>
-    const T *GetData() const {
-        return nullptr;
-    }
-
-private:
-    Shape shape_;
-    ge::DataType type_ = ge::DT_UNDEFINED;
 };
 
 }  // namespace gert

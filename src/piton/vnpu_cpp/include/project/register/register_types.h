@@ -1,0 +1,7 @@
+/* A name of piton_project/registry.h: the host side of operator projects. */
+#ifndef PITON_PROJECT_NAME_REGISTER_REGISTER_TYPES_H
+#define PITON_PROJECT_NAME_REGISTER_REGISTER_TYPES_H
+
+#include "piton_project/host.h"
+
+#endif /* PITON_PROJECT_NAME_REGISTER_REGISTER_TYPES_H */

@@ -1,0 +1,7 @@
+/* A name of piton_project/registry.h: the host side of operator projects. */
+#ifndef PITON_PROJECT_NAME_RUNTIME_STORAGE_SHAPE_H
+#define PITON_PROJECT_NAME_RUNTIME_STORAGE_SHAPE_H
+
+#include "piton_project/host.h"
+
+#endif /* PITON_PROJECT_NAME_RUNTIME_STORAGE_SHAPE_H */
