@@ -32,7 +32,7 @@ TABLE = Path(__file__).with_suffix(".yaml")
 TIMEOUT_S = 1200
 PASSED = re.compile(r"test pass|\bPASS\b|\[Success\]|CompareResult golden.bin success", re.IGNORECASE)
 SET_BY_CMAKE = re.compile(r"(?:-D|^\s+)(\w+)=\$\{(\w+)\}", re.MULTILINE)
-ARCHITECTURE = {"NPU_ARCH_ID": "2201"}
+ARCHITECTURE = {"NPU_ARCH_ID": "2201", "ARCH_NUM": "2201"}
 """What the samples' CMakeLists.txt derive from the architecture dav-2201."""
 
 
