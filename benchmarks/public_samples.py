@@ -32,6 +32,7 @@ TABLE = Path(__file__).with_suffix(".yaml")
 TIMEOUT_S = 1200
 PASSED = re.compile(r"test pass|\bPASS\b|\[Success\]|CompareResult golden.bin success", re.IGNORECASE)
 SET_BY_CMAKE = re.compile(r"(?:-D|^\s+)(\w+)=\$\{(\w+)\}", re.MULTILINE)
+ALWAYS_KNOWN = {"auto_sync_relied_on": "true: the compiler's own synchronisation orders it, which is on by default"}
 ARCHITECTURE = {"NPU_ARCH_ID": "2201", "ARCH_NUM": "2201"}
 """What the samples' CMakeLists.txt derive from the architecture dav-2201."""
 
@@ -98,7 +99,7 @@ def cases() -> Iterator[Case]:
                 path=item["path"], group=item.get("group", ""), scenario=scenario, title=item.get("title", ""),
                 variables={name: str(value) for name, value in item.get("variables", {}).items()}, define=tuple(item.get("define", ())),
                 edit=item.get("edit", {}), inputs=item.get("inputs", {}), options=tuple(item.get("options", ())),
-                known={**known.get("all", {}), **known.get(scenario, {})},
+                known={**ALWAYS_KNOWN, **known.get("all", {}), **known.get(scenario, {})},
             )  # fmt: skip
 
 
@@ -221,7 +222,7 @@ def main() -> int:
     """Rows to standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("names", nargs="*", help="samples by folder name; all of the group by default")
+    parser.add_argument("names", nargs="*", help="samples by folder name, or NAME:SCENARIO; all of the group by default")
     parser.add_argument("--group", help="those of one group of the table")
     parser.add_argument("--work", type=Path, help="scratch folder; a temporary one by default")
     parser.add_argument("--json", action="store_true")
@@ -230,7 +231,8 @@ def main() -> int:
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
         for case in cases():
-            if (options.names and case.name not in options.names) or (options.group and case.group != options.group):
+            is_named = not options.names or {case.name, f"{case.name}:{case.scenario}"} & set(options.names)
+            if not is_named or (options.group and case.group != options.group):
                 continue
             rows.append(try_case(case, options.checkout, options.work or Path(temporary)))
             if not options.json:

@@ -96,11 +96,18 @@ PITON_API void Dump(const Tensor &tensor, uint32_t desc, uint32_t count, const A
         return;
     }
     const vnpu_operand operand = tensor.Operand();
-    const char *position = operand.space == VNPU_SPACE_GM ? "GM" : "UB";
-    RequireRange("DumpTensor", 0, operand.space, VNPU_SPACE_GM, VNPU_SPACE_UB, at);
+    const bool is_of_cube = operand.space == VNPU_SPACE_L1 || operand.space == VNPU_SPACE_L0C;
+    const char *position = operand.space == VNPU_SPACE_GM ? "GM" : operand.space == VNPU_SPACE_L1 ? "L1" : is_of_cube ? "L0C" : "UB";
+    if (!is_of_cube) {
+        RequireRange("DumpTensor", 0, operand.space, VNPU_SPACE_GM, VNPU_SPACE_UB, at);
+    }
     SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
     const Printed values[] = {Widen(desc), Widen(operand.addr), Widen(DumpedType<T>()), Widen(position), Widen(count)};
     SubmitPrint(Format("DumpTensor: desc=%u, addr=0x%x, data_type=%s, position=%s, dump_size=%u\n", values, 5), at);
+    if (is_of_cube) { /* the scalar unit does not reach these memories */
+        SubmitPrint("(the virtual NPU does not show what this memory holds)\n", at);
+        return;
+    }
     SubmitPrint(DumpedNotice(count, shape), at);
     const std::string text = DumpedText(tensor, count, shape, at);
     for (std::size_t from = 0; from < text.size(); from += kPrintBytes) {
