@@ -20,8 +20,12 @@ from piton.targets.vnpu.steps import DEVICE_FLAGS, DEVICE_LINK, EXPECTED_ON_DEVI
 
 TIMEOUT_S = 400
 _SLOW = frozenset({"-O2", "-g1", "-fsanitize-coverage=trace-pc", "-fno-tree-vectorize", "-DPITON_COUNTS_BLOCKS"})
-_QUICK = ("-O0", *(flag for flag in DEVICE_FLAGS if flag not in _SLOW))
-"""Flags of an evaluation without what costs time and decides nothing but which calls the optimiser finds to be dead."""
+_QUICK = ("-O1", *(flag for flag in DEVICE_FLAGS if flag not in _SLOW))
+"""Flags of an evaluation without what costs time and decides nothing but which calls the optimiser finds to be dead; without any optimiser most inline
+functions of the standard library would be calls, which the link refuses."""
+_HOST = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
+_DESCRIBE = '#include "piton_project/describe.h"\n#include "ascendc/host_api/tiling/template_argument.h"\n'
+_ENTRY = '#include "piton_project/kernel_numbers.h"\n#include "kernel_operator.h"\n#include "piton_project/entry.h"\n'
 _SOURCES = (".h", ".hpp", ".cpp", ".asc", ".cce", ".cc", ".inl")
 _COMMON = ("common/inc/op_kernel", "common/inc", "common", "")
 
@@ -45,7 +49,9 @@ class Builder:
         self._system = tuple(part for name in ("host", "project", ".") for part in ("-isystem", str((headers / name).resolve())))
         self._arch = arch
         self._identity = _digest_of(headers)
-        self._describe_header = self._precompiled()
+        self._host_identity = _digest_of(headers / "project") + _digest_of(headers / "host")  # host code includes nothing else
+        self._describe_header = self._precompiled("describe", _DESCRIBE, _HOST)
+        self._entry_header = self._precompiled("entry", _ENTRY, (*_QUICK, *architecture_macros(arch), "-w"))
 
     @property
     def identity(self) -> str:
@@ -54,33 +60,34 @@ class Builder:
 
     def describer(self, source: str) -> tuple[Path | None, str]:
         """The program made of host code `source`, or what the compiler said."""
-        folder = self._work / "describe" / hashlib.sha256((self._identity + source).encode()).hexdigest()[:20]
+        folder = self._work / "describe" / hashlib.sha256((self._host_identity + source).encode()).hexdigest()[:20]
         program = folder / "describe"
         if program.exists():
             return program, ""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "describe.cpp").write_text(source, "utf-8")
-        host = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
-        result = self._run([*host, "-include", str(self._describe_header), *self._system, str(folder / "describe.cpp"), "-o", str(program)])
+        result = self._run([*_HOST, "-include", str(self._describe_header), *self._system, str(folder / "describe.cpp"), "-o", str(program)])
         return (program, "") if program.exists() else (None, _first_error(result.output))
 
-    def kernel(self, kernel: Kernel, source: str, name: str) -> Built:
-        """Compile and link the entry `source` of a kernel; as an evaluation does it once more if only the link of the quick way fails."""
+    def kernel(self, kernel: Kernel, source: str, name: str, *, is_entry: bool) -> Built:
+        """Compile and link the `source` of a kernel, a generated entry or a file that launches; if that does not link, as an evaluation does it."""
         folder = self._work / "build"
         folder.mkdir(parents=True, exist_ok=True)
         unit = folder / f"{name}.cpp"
         unit.write_text(source, "utf-8")
-        built = self._library(kernel, unit, _QUICK)
+        quick = (*_QUICK, "-include", str(self._entry_header)) if is_entry else _QUICK
+        built = self._library(kernel, unit, quick)
         if built.undefined:
-            built = self._library(kernel, unit, DEVICE_FLAGS)
+            built = self._library(kernel, unit, (*DEVICE_FLAGS, *(("-fwhole-program",) if is_entry else ())))
         unit.unlink(missing_ok=True)
         return built
 
     def _library(self, kernel: Kernel, unit: Path, flags: tuple[str, ...]) -> Built:
         """The device library of one unit, which does not stay."""
         made, library = unit.with_suffix(".o"), unit.with_suffix(".so")
-        macros = (f'-DPITON_TU="{unit.stem}"', *architecture_macros(self._arch))
-        compiled = self._run([*flags, *macros, "-w", "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)])
+        compiled = self._run(
+            [*flags, *architecture_macros(self._arch), "-w", "-fmax-errors=300", *self._quoted(kernel), *self._system, "-c", str(unit), "-o", str(made)]
+        )
         if compiled.is_timed_out or not made.exists():
             return compiled
         linked = self._run([*DEVICE_LINK, str(made), "-lgcc", "-o", str(library)])
@@ -118,13 +125,12 @@ class Builder:
         folders = [self.placed(kernel).parent, *beside, kernel.file.parent, own, kernel.folder, *(kernel.root / name for name in _COMMON)]
         return [part for folder in dict.fromkeys(folders) if folder.is_dir() for part in ("-I", str(folder))]
 
-    def _precompiled(self) -> Path:
-        header = self._work / f"describe_{self._identity[:12]}.h"
+    def _precompiled(self, name: str, includes: str, flags: tuple[str, ...]) -> Path:
+        header = self._work / f"{name}_{self._identity[:12]}.h"
         if not Path(f"{header}.gch").exists():
             self._work.mkdir(parents=True, exist_ok=True)
-            header.write_text('#include "piton_project/describe.h"\n#include "ascendc/host_api/tiling/template_argument.h"\n', "utf-8")
-            host = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
-            self._run([*host, *self._system, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+            header.write_text(includes, "utf-8")
+            self._run([*flags, *self._system, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
         return header
 
     def _run(self, arguments: list[str]) -> Built:

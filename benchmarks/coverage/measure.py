@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from builder import Builder, Built
@@ -54,6 +53,8 @@ class Result(BaseModel):
     group: str
     key: str
     """Digest of headers, the kernel's files and the effort: equal means that nothing needs to be tried again."""
+    headers: str = ""
+    """Commit of our headers that it was tried with."""
     operator: str = ""
     rows_in_all: int = 0
     combinations_in_all: int = 0
@@ -79,15 +80,25 @@ class Result(BaseModel):
         return tuple(dict.fromkeys(name for row in self.rows for name in row.names))
 
 
+class Headers(BaseModel):
+    """Ours."""
+
+    model_config = ConfigDict(frozen=True)
+
+    folder: str
+    commit: str
+    names: frozenset[str]
+    """Every identifier in them."""
+
+
 class Measurer:
     """Builds kernels and says what came of it."""
 
-    def __init__(self, builder: Builder, runner: Runner, effort: Effort, known: frozenset[str], headers: Path) -> None:
+    def __init__(self, builder: Builder, runner: Runner, effort: Effort, headers: Headers) -> None:
         self._builder = builder
         self._runner = runner
         self._effort = effort
-        self._known = known
-        self._headers = str(headers)
+        self._headers = headers
 
     def key(self, kernel: Kernel) -> str:
         """What the result depends on."""
@@ -98,7 +109,7 @@ class Measurer:
 
     def measure(self, kernel: Kernel, index: Index) -> Result:
         """Try one kernel."""
-        empty = Result(repository=kernel.root.name, path=kernel.path, group=kernel.group, key=self.key(kernel))
+        empty = Result(repository=kernel.root.name, path=kernel.path, group=kernel.group, key=self.key(kernel), headers=self._headers.commit)
         try:
             found = describe(kernel, index, self._builder, self._runner)
         except DefinitionError as error:
@@ -118,8 +129,9 @@ class Measurer:
         tried = _spread(combinations, self._effort.combinations)
         template = described.template.model_copy(update={"combinations": tuple(tried)}) if described.template else None
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
+        tiling = f"#define PitonTilingData {described.structure}\n" if described.structure else ""  # named after the precompiled header, which has no structure
         sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
-        results = [self._row(kernel, row.types, source) for row, source in zip(chosen.rows, sources.values(), strict=True)]
+        results = [self._row(kernel, row.types, tiling + source) for row, source in zip(chosen.rows, sources.values(), strict=True)]
         return _summed(
             empty.model_copy(
                 update={"operator": described.type, "rows_in_all": len(rows), "combinations_in_all": len(combinations), "combinations_tried": len(tried)}
@@ -133,14 +145,14 @@ class Measurer:
         return _summed(empty.model_copy(update={"rows_in_all": 1}), [self._row(kernel, (), text)])
 
     def _row(self, kernel: Kernel, types: tuple[str, ...], source: str) -> Row:
-        built = self._builder.kernel(kernel, source, hashlib.sha256(f"{kernel.root} {kernel.path}".encode()).hexdigest()[:16])
+        built = self._builder.kernel(kernel, source, is_entry=bool(types), name=hashlib.sha256(f"{kernel.root} {kernel.path}".encode()).hexdigest()[:16])
         if built.is_linked:
             return Row(types=types, is_linked=True)
         failure = self._failure(built)
         return Row(types=types, is_linked=False, kind=failure.kind.value, message=failure.message[:400], names=failure.names)
 
     def _failure(self, built: Built) -> Failure:
-        return classify(built, self._known, self._headers)
+        return classify(built, self._headers.names, self._headers.folder)
 
 
 def _summed(empty: Result, rows: Sequence[Row]) -> Result:

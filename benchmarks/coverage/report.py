@@ -11,21 +11,30 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from measure import Effort, Result
+from programs import RIGHT, Entry, Program, Programs
 from selection import Selection
 
 SHOWN_NAMES = 40
 _COLUMNS = "tried | linked | % of tried | in some rows only | rows tried | rows linked"
 _HEAD = """# Coverage of public kernels
 
-How many kernel files of public operator repositories compile for the Ascend 910B against our headers, instantiated and linked. Made by
+How many kernel files of public operator repositories compile for the Ascend 910B against our headers, instantiated and linked, and which of their whole
+programs and operators of torch run right. Made by
 
-    python benchmarks/coverage --work FOLDER OPS_MATH OPS_NN CANN_BENCH --write docs/coverage.md
+    COMMAND
 
 Nothing of these repositories is kept here. What counts as a kernel file, and what is left out, follows from their own words (benchmarks/coverage/selection.py).
 Each kernel is compiled as a build of an operator project compiles it ([formats.md](formats.md#operator-projects)): with the element types that its
 definition allows for the 910B, the tiling structures of its host code and the combinations of its template table, all tiling keys in one compile. A kernel
-counts as linked when all that was tried links: no undefined symbol, and our headers have no functions that only abort. Whether it then computes the right
-thing is another question, which [public-kernels.md](public-kernels.md) answers for those that could be run.
+counts as linked when all that was tried links as in an evaluation, where device code may call what an AI core has and nothing else
+([processes.md](processes.md)); our headers have no functions that only abort. Whether it then computes the right thing is another question, which the second
+part and [public-kernels.md](public-kernels.md) answer for those that could be run.
+"""
+
+_PROGRAMS = """# Whole programs and operators of torch
+
+Every file of the checkouts with a `main()` that launches kernels for the 910B, and every file that registers operators with torch and holds or launches such
+kernels. What came of each was seen by running it and is written down in benchmarks/coverage/programs.json; a file without an entry fails the command.
 """
 
 
@@ -36,6 +45,9 @@ class Report:
     selections: Sequence[Selection]
     results: Sequence[Result]
     effort: Effort
+    command: str
+    """As it was given, with the folders of the machine by their last names."""
+    programs: Programs
     note: str = ""
     """What else a reader has to know of this run."""
 
@@ -62,22 +74,30 @@ def listed(report: Report) -> str:
 
 def markdown(report: Report) -> str:
     """The whole page."""
-    parts = [_HEAD, _state(report), _totals(report), _groups(report), _left_out(report), _kinds(report), _names(report), _failures(report)]
+    head = _HEAD.replace("COMMAND", report.command)
+    parts = [head, _state(report), _totals(report), _groups(report), _left_out(report), _kinds(report), _names(report), _failures(report), _programs(report)]
     return "\n".join(parts)
 
 
 def _state(report: Report) -> str:
-    commits = ", ".join(f"{item.root.name} `{_commit(item.root)}`" for item in report.selections)
+    commits = ", ".join(f"{item.root.name} `{commit_of(item.root)}`" for item in report.selections)
     effort, day = report.effort, datetime.now(tz=timezone.utc).date().isoformat()
     tried, files = len(report.results), sum(len(item.kernels) for item in report.selections)
     sample = "" if tried == files else f" Of the {files} kernel files {tried} were tried."
     return (
-        f"State: {day}; {commits}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
+        f"State: {day}; {commits}; our headers {_headers(report)}. At most {effort.rows} rows of element types per kernel and {effort.combinations} template "
         f"combinations per row, spread over all.{sample} {report.note}\n"
     )
 
 
-def _commit(root: Path) -> str:
+def _headers(report: Report) -> str:
+    """Commits of our headers; several where what had linked was not tried again with newer ones."""
+    counted = Counter(item.headers for item in report.results).most_common()
+    return f"`{counted[0][0]}`" if len(counted) == 1 else ", ".join(f"`{commit}` for {count} of the results" for commit, count in counted)
+
+
+def commit_of(root: Path) -> str:
+    """Short, of a working copy."""
     result = subprocess.run(["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     return result.stdout.strip() or "of an unknown commit"
 
@@ -126,6 +146,29 @@ def _names(report: Report) -> str:
 def _failures(report: Report) -> str:
     rows = [f"{item.repository} `{item.path}` | {item.kind} | {_shown(item.message)}" for item in report.results if not item.is_linked]
     return "## Every kernel that does not link\n\n" + _table("kernel | what | first message", rows)
+
+
+def _programs(report: Report) -> str:
+    """The second part, and the files that a rule decides or leaves out."""
+    found = report.programs
+    judged = [_program_row(item, entry) for item, entry in found.judged]
+    decided = [f"{entry.repository} `{entry.path}` | {entry.verdict}" for entry in found.decided]
+    left = [f"{name} | {count}" for name, count in sorted(found.left_out.items())]
+    parts = [
+        _PROGRAMS,
+        f"{sum(entry.verdict == RIGHT for _, entry in found.judged)} of {len(judged)} run right.\n",
+        _table("file | kind | verdict | how it was checked, or what was seen | when, with which commit", judged),
+        "## Operators of torch that call the vendor's library\n",
+        _table("file | why it cannot run here", decided),
+        "## Files with `main()` that are left out\n",
+        _table("repository and why | files", left),
+    ]
+    return "\n".join(parts)
+
+
+def _program_row(item: Program, entry: Entry) -> str:
+    kind = "torch" if item.operators else "program"
+    return f"{item.repository} `{item.path}` | {kind} | {entry.verdict} | {entry.how} | {entry.origin}"
 
 
 def _shown(message: str) -> str:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-_OTHER_CHIP = re.compile(r"arch35|regbase|_apt\.|950|3510|simt|dav-c310", re.IGNORECASE)
+OTHER_CHIP = re.compile(r"arch35|regbase|_apt\.|950|3510|simt|dav-c310", re.IGNORECASE)
 _NO_OPERATOR = re.compile(r"(^|/)(tests?|scripts|docs|template)/")
 _OUR_CHIP = re.compile(r"ascend910b\b")
 _TORCH = re.compile(r"^\s*#\s*include\s*[<\"](?:torch|ATen|c10)", re.MULTILINE)
-_MAIN = re.compile(r"^[^\n#/]*\bmain\s*\(", re.MULTILINE)
+MAIN = re.compile(r"^[^\n#/]*\bmain\s*\(", re.MULTILINE)
 _ALL_CHIPS = re.compile(r"AddConfig\s*\(\s*(?!\")")
 """A configuration for chips that are named by a variable."""
 _UNITS = (".cpp", ".asc", ".cce", ".cc")
@@ -65,7 +65,7 @@ class Selection:
 
 def definitions_of(folder: Path) -> list[Path]:
     """Host sources below `folder` that call OP_ADD."""
-    found = [path for path in sorted((folder / "op_host").rglob("*.cpp")) if "OP_ADD" in _text(path)] if (folder / "op_host").is_dir() else []
+    found = [path for path in sorted((folder / "op_host").rglob("*.cpp")) if "OP_ADD" in text_of(path)] if (folder / "op_host").is_dir() else []
     return sorted(found, key=lambda path: ("_def" not in path.name, str(path)))
 
 
@@ -95,18 +95,22 @@ def _why_not(kernel: Kernel) -> str:
         return "for the AI CPU"
     if _NO_OPERATOR.search(kernel.path):
         return "test, script or template of a project"
-    if _OTHER_CHIP.search(kernel.path):
+    if OTHER_CHIP.search(kernel.path):
         return "for the Ascend 950 by its path"
-    if "__global__" not in _text(kernel.file):
+    if "__global__" not in text_of(kernel.file):
         return "without an entry function: part of another file"
-    if _TORCH.search(_text(kernel.file)) or (kernel.file.suffix == ".asc" and _MAIN.search(_text(kernel.file))):
+    if _TORCH.search(text_of(kernel.file)) or (kernel.file.suffix == ".asc" and MAIN.search(text_of(kernel.file))):
         return "whole program or torch binding: run instead (public-kernels.md)"
-    texts = [_text(path) for path in kernel.definitions]
-    has_config = (kernel.folder / "op_host" / "config" / "ascend910b").exists()
-    if texts and not has_config and not any(_OUR_CHIP.search(text) or _ALL_CHIPS.search(text) for text in texts):
-        return "for other chips by the operator's definition"
-    return ""
+    return "for other chips by the operator's definition" if is_for_other_chips(kernel.folder) else ""
 
 
-def _text(path: Path) -> str:
+def is_for_other_chips(folder: Path) -> bool:
+    """Does an operator's definition name chips, and not the Ascend 910B?"""
+    texts = [text_of(path) for path in definitions_of(folder)]
+    has_config = (folder / "op_host" / "config" / "ascend910b").exists()
+    return bool(texts) and not has_config and not any(_OUR_CHIP.search(text) or _ALL_CHIPS.search(text) for text in texts)
+
+
+def text_of(path: Path) -> str:
+    """Whatever bytes it holds."""
     return path.read_text("utf-8", errors="replace")

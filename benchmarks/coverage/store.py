@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from measure import Measurer, Result
@@ -20,10 +20,10 @@ class Store:
         listed = json.loads(path.read_text("utf-8")) if path.exists() else []
         self._kept = {(item["repository"], item["path"]): Result.model_validate(item) for item in listed}
 
-    def find(self, kernel: Kernel, measurer: Measurer) -> Result | None:
-        """The kept result if nothing has changed since."""
+    def find(self, kernel: Kernel, measurer: Measurer, *, is_enough: Callable[[Result], bool]) -> Result | None:
+        """The kept result if nothing has changed since, or if it is enough whatever has."""
         found = self._kept.get((kernel.root.name, kernel.path))
-        return found if found is not None and found.key == measurer.key(kernel) else None
+        return found if found is not None and (is_enough(found) or found.key == measurer.key(kernel)) else None
 
     def kept(self, kernels: Sequence[Kernel]) -> list[Result]:
         """What there is of these kernels, whatever it was made with."""

@@ -61,7 +61,9 @@ VECTOR: tuple[Form, ...] = (
     *forms("Compare", ("{n}(a, b, CMPMODE::LT, uint64_t(8), binary)", "{n}(a, b, CMPMODE::LT, m, binary)"), FLOATS),
     *forms("Compare", tuple(f"u8 = a {sign} b" for sign in ("<", ">", "<=", ">=", "==", "!=")), "half float int32_t"),
     *forms("Compares CompareScalar", COMPARED_NUMBER, "half float int32_t"),
-    *forms("Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "float,half int32_t,uint8_t bfloat16_t,uint8_t"),
+    *forms(
+        "Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "half,int16_t float,half int32_t,uint8_t bfloat16_t,uint8_t"
+    ),
     *forms("Select", ("{n}<T, SELMODE::VSEL_CMPMASK_SPR>(d, a, b, 1, binary)", "{n}<T, SELMODE::VSEL_TENSOR_TENSOR_MODE>(d, a, b, 1, binary)"), FLOATS),
     *forms("GatherMask", ("{n}(d, a, x, true, 70, gathered, kept)", "{n}<T, U>(d, a, x, false, 0, gathered, kept)"), PATTERNS, "half,uint32_t int8_t,uint16_t"),
     *forms("GatherMask", ("{n}(d, a, uint8_t(2), false, 0, gathered, kept)",), SPREAD),
@@ -90,8 +92,8 @@ VECTOR: tuple[Form, ...] = (
         ("{n}<T, 2, 1>(d, a, shape, shape, u8)", "{n}<T, 2, 0>(d, a, shape, shape)", "{n}<T, 1, 0>(d, a, shape, shape)"),
         "int8_t uint8_t half float",
     ),
-    *forms("InitGlobalMemory", ("{n}(g, 8, s)",), "uint16_t int16_t half uint32_t int32_t float"),
-    *forms("InitOutput", ("{n}(g, 8, s)", "{n}<T>(g, 8)"), "uint16_t int16_t half uint32_t int32_t float"),
+    *forms("InitGlobalMemory", ("{n}(g, 8, s)",), "uint16_t int16_t half bfloat16_t uint32_t int32_t float"),
+    *forms("InitOutput", ("{n}(g, 8, s)", "{n}<T>(g, 8)"), "uint16_t int16_t half bfloat16_t uint32_t int32_t float"),
     *forms("DataCopy", ("{n}(d, g, 8)", "{n}(g, a, 8)", "{n}(d, a, 8)", "{n}(d, g, blocks)", "{n}(g, a, blocks)", "{n}(d, a, blocks)"), BYTEWISE, ""),
     *forms("DataCopy", ("{n}(d, g, slice, slice, 1)", "{n}(g, a, slice, slice)"), f"{NARROW} bfloat16_t", "int64_t double"),
     *forms("DataCopy", ("{n}(d, g, nz)",), f"{NARROW} bfloat16_t int4b_t", "int64_t double"),

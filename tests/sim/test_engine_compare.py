@@ -198,15 +198,29 @@ def test_a_compare_of_undefined_data_gives_undefined_bytes_of_bits(rig: Rig) -> 
     assert report.first("undefined_data")["numbers"]["address"] == D + 7
 
 
-@pytest.mark.parametrize(("mode", "buffer_end", "is_reported"), [(ONE_REPEAT, 196608, 0), (TENSOR, 188416, 0), (TENSOR, 188448, 1), (SCALAR, 196608, 1)])
-def test_a_buffer_in_the_scratch_of_select_is_reported(rig: Rig, mode: int, buffer_end: int, is_reported: int) -> None:
+@pytest.mark.parametrize(
+    ("mode", "buffer_end", "filled", "causes"),
+    [
+        (ONE_REPEAT, 196608, 188416, []),
+        (TENSOR, 188416, 188416, []),
+        (TENSOR, 188448, 188416, ["ub_overflow"]),
+        (SCALAR, 196608, 188416 + 124, ["ub_overflow"]),
+        (SCALAR, 196608, 188416 + 128, []),
+        (SCALAR, 196608, 0, []),
+    ],
+)
+def test_data_in_the_scratch_of_select_is_reported_and_an_empty_buffer_is_a_finding(
+    rig: Rig, mode: int, buffer_end: int, filled: int, causes: list[str]
+) -> None:
     init = record(BUFFER_INIT, 0)
     init.dst = Operand(0, buffer_end, 1, 8, 2, 0)
     operands, scalar = select_operands(mode, F32)
     a = floats(np.float32, 64)
     step = count(SELECT, operands, 64, scalar=scalar, mode=mode)
-    _, report = run(rig, {A: a, B: a, C: np.zeros(8, np.uint8)}, a, [init, step])
-    assert report.causes() == ["ub_overflow"] * is_reported
+    kept = {filled // 32 * 32: np.zeros(8, np.float32)} if filled else {}
+    _, report = run(rig, {A: a, B: a, C: np.zeros(8, np.uint8), **kept}, a, [init, step])
+    assert report.causes() == causes
+    assert ("other" in report.findings()) == (not causes and mode != ONE_REPEAT and buffer_end > 188416)
 
 
 def test_select_by_scratch_costs_a_fill_and_two_barriers(rig: Rig) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from cube_steps import narrowed
 from engine_rig import F16, F32, I8, Report, Rig
-from test_engine_fixpipe import to_hf32
+from test_engine_fixpipe import nibbles, to_hf32
 from test_engine_matmul import FIELDS, RESULTS, fractals, whole
 
 LAYOUTS = [f"{side}LayoutInfo{axis}" for side, axes in (("A", "BSNGD"), ("B", "BSNGD")) for axis in axes]
@@ -240,3 +240,36 @@ def test_hf32_rounds_matrices_until_it_is_switched_off(rig: Rig) -> None:
     assert report.diagnostics == []
     np.testing.assert_array_equal(exact[:, :16], call.a)
     np.testing.assert_array_equal(rounded[:, :16], to_hf32(call.a, towards_zero=False))
+
+
+@pytest.mark.parametrize(("kernel", "turned"), [("plain", False), ("turned", True)])
+def test_four_bit_matrices_are_read_in_pairs(rig: Rig, kernel: str, turned: bool) -> None:
+    """From the second row of a larger A and the third of a larger B on, so that offsets count half bytes, too."""
+    a, b, bias = (GENERATOR.integers(-8, 8, shape) for shape in ((70, 202), (202, 90), 90))
+    stored = [a, b.T if turned else b]
+    padded = [np.concatenate([np.full((rows, values.shape[1]), 7), values]) for rows, values in zip((1, 2), stored, strict=True)]
+    fields = tiling((70, 90, 202), (64, 64, 64), isBias=1, stepKa=2, stepKb=2, depthA1=4, depthB1=4)
+    call = Call(f"i4 {kernel}", fields, nibbles(padded[0]), nibbles(padded[1]), np.zeros((70, 90), np.int32), bias=bias.astype(np.int32))
+    call.numbers = {"stepA": stored[0].shape[1], "stepB": 2 * stored[1].shape[1]}
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(got, a @ b + bias)
+
+
+def test_four_bit_products_have_scales_per_column(rig: Rig) -> None:
+    a, b = GENERATOR.integers(-8, 8, (40, 128)), GENERATOR.integers(-8, 8, (128, 96))
+    factors = 2.0 ** -GENERATOR.integers(1, 5, 96)
+    call = Call("i4 f16", tiling((40, 96, 128), (32, 64, 64)), nibbles(a), nibbles(b.T), np.zeros((40, 96), np.float16))
+    call.scales = factors.astype(np.float32).view(np.uint32).astype(np.uint64)
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(got, (a @ b) * factors)
+
+
+def test_a_cube_core_fills_global_memory_from_l1(rig: Rig) -> None:
+    out = rig.upload(np.zeros(40008, np.float32), is_mutable=True)
+    report = rig.run_kernel("fill on a cube core", out, out, 40000, 0)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(rig.download(out, 40008, np.float32), [3.5] * 40000 + [0] * 8)
+    refused = rig.run_kernel("fill on a cube core", out, out, 3, 0)
+    assert "Fill of 12 bytes on a cube core: whole blocks of 32 bytes" in refused.first("device_exception")["message"]

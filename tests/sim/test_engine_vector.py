@@ -307,6 +307,15 @@ def test_accumulating_into_one_repeat_is_allowed(rig: Rig) -> None:
     same_bits(got, 1 + a.reshape(4, 64).sum(0))
 
 
+@pytest.mark.parametrize(("start", "causes", "findings"), [(0, [], ["equal_value_overlap"]), (32, ["bad_overlap"], [])])
+def test_a_row_copied_over_rows_that_begin_with_it_is_right_and_a_finding(rig: Rig, start: int, causes: list[str], findings: list[str]) -> None:
+    a = values(F32, 64)
+    got, report = run(rig, a[:0], a[:0], np.concatenate([a, a, a]), [strided(COPY, (ub(D + start), ub(D, rep=0)), (FULL, FULL), 3)])
+    assert (report.causes(), report.findings()) == (causes, findings)
+    if not causes:
+        same_bits(got, np.tile(a, 3))
+
+
 def test_counter_mode_takes_the_mask_as_element_count_and_ignores_repeats(rig: Rig) -> None:
     a, old = values(F32, 200), np.zeros(200, np.float32)
     mode = [record(SET_MASK_MODE, V, p=(1,)), strided(ABS, (ub(D), ub(A)), (130, 0), 1), record(SET_MASK_MODE, V, p=(0,))]

@@ -15,6 +15,7 @@ INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
 FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror"]
 NUMBERS = INCLUDE / "project" / "piton_project" / "kernel_numbers.h"
 SET_FLAG, WAIT_FLAG = 256, 257
+EXP, MAX, DIV, MULS = 64, 5, 4, 33
 
 Record = dict[str, Any]
 
@@ -36,6 +37,13 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record
 def test_a_queue_sets_and_waits_in_pairs(scenarios: dict[str, list[Record]], name: str) -> None:
     flags = [record["op"] for record in scenarios[name] if record["op"] in (SET_FLAG, WAIT_FLAG)]
     assert flags.count(SET_FLAG) == flags.count(WAIT_FLAG) == 2
+
+
+def test_functions_of_the_api_can_be_handed_to_templates(scenarios: dict[str, list[Record]]) -> None:
+    vector = [record for record in scenarios["addresses"] if record["op"] in (EXP, MAX, DIV, MULS)]
+    assert [record["op"] for record in vector] == [EXP, MAX, DIV, MULS, EXP]
+    lines = (CPP / "headers_projects.cpp").read_text("utf-8").splitlines()
+    assert lines[vector[-1]["line"] - 1].rstrip().endswith("@called"), "a plain call keeps its own place"
 
 
 def test_an_assertion_that_does_not_hold_stops_at_its_line(scenarios: dict[str, list[Record]]) -> None:

@@ -274,11 +274,10 @@ def test_gather_mask_carries_pattern_or_bits(scenarios: Scenarios) -> None:
 
 def test_an_arithmetic_progression_doubles_what_the_scalar_unit_began(scenarios: Scenarios) -> None:
     steps = [record for record in instructions(scenarios["indices"])[4:] if record["op"] in (STORE, ADDS)]
-    assert [step["scalar"] for step in steps[:8]] == list(range(3, 19, 2))
-    assert [(step["dst"][1] - 8192, step["src0"][1] - 8192, step["scalar"], step["p"][0]) for step in steps[8:]] == [
-        *((at * 16, at * 16 - 16, 16, 8) for at in range(1, 8)),
-        (128, 0, 128, 64),
-        (256, 128, 128, 22),
+    assert [step["scalar"] for step in steps[:16]] == list(range(3, 35, 2))
+    assert [(step["dst"][1] - 8192, step["src0"][1] - 8192, step["scalar"], step["p"][0]) for step in steps[16:]] == [
+        *((at * 32, at * 32 - 32, 32, 16) for at in range(1, 8)),
+        (256, 0, 256, 22),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -138,7 +139,9 @@ def test_a_constant_that_a_narrow_parameter_cuts_is_a_warning_at_the_user_s_line
 
 
 ALL_HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
-DEVICE_HEADERS = [name for name in ALL_HEADERS if not name.startswith(("host/", "project/"))]
+FORWARDS = re.compile(r'/\* [^*]* \*/\n#ifndef (\w+)\n#define \1\n\n#include "kernel_operator.h"\n\n#endif /\* \1 \*/\n')
+FORWARDING_HEADERS = [name for name in ALL_HEADERS if FORWARDS.fullmatch((INCLUDE / name).read_text("utf-8"))]
+DEVICE_HEADERS = [name for name in ALL_HEADERS if not name.startswith(("host/", "project/")) and name not in FORWARDING_HEADERS]
 VENDOR_NAMES = ("project/tikicpulib.h", "project/ascendc/host_api/tiling/template_argument.h", "project/register/op_def_registry.h")
 PROJECT_HEADERS = [name for name in ALL_HEADERS if name.startswith("project/piton_project/") and not name.endswith("/binding.h")]
 HOST_HEADERS = ("host/platform/platform_ascendc.h", "host/acl/acl.h", "host/acl/acl_rt.h", "host/torch_npu/csrc/framework/OpCommand.h")
@@ -151,3 +154,11 @@ def test_each_header_compiles_alone(header: str, tmp_path: Path) -> None:
     source = tmp_path / "alone.cpp"
     source.write_text(f'#include "{header}"\n')
     subprocess.run(["g++", *FLAGS, f"-I{INCLUDE}/host", f"-I{INCLUDE}/project", "-DPITON_PROJECT_HOST", "-fsyntax-only", str(source)], check=True, timeout=120)
+
+
+def test_headers_that_only_forward_do_so_under_guards_of_their_own(tmp_path: Path) -> None:
+    source = tmp_path / "forwards.cpp"
+    source.write_text("".join(f'#include "{header}"\nAscendC::TPipe *pipe_{number};\n' for number, header in enumerate(FORWARDING_HEADERS)))
+    assert len(FORWARDING_HEADERS) > 100
+    assert len({FORWARDS.match((INCLUDE / header).read_text("utf-8"))[1] for header in FORWARDING_HEADERS}) == len(FORWARDING_HEADERS)  # type: ignore[index]
+    subprocess.run(["g++", *FLAGS, "-fsyntax-only", str(source)], check=True, timeout=120)

@@ -50,7 +50,7 @@ def matched(definition: Described, op: Operator = SIMPLE) -> tuple[tuple[int, ..
         (described("W? X", attributes="mode Eps"), ((2, 0), (-1, 1), (0,))),
         (described("first second", "out", "epsilon"), ((0, 2), (1,), (0,))),
         (described("first gone? second", attributes="eps"), ((0, -1, 2), (1,), (0,))),
-        (described("x w? eps#"), ((0, 2, 1), (), (0,))),
+        (described("x w? eps"), ((0, 2, 1), (), (0,))),
         (described("x w? scalar#", attributes="mode"), ((0, 2, 1), (-1,), (0,))),
         (described("x w?", "x spare y", "eps"), ((0, 2), (1,), (2,))),
         (described("x w?", "x out", "eps"), ((0, 2), (1,), (1,))),

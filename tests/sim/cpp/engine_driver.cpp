@@ -36,7 +36,7 @@ struct Program {
 uint32_t vectors_of_block = 0;  // of a mixed launch
 
 bool is_question(uint16_t opcode) {
-    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_GATHER_MASK || opcode == VNPU_OP_SOFT_SET ||
+    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_PAST_CACHE_LOAD || opcode == VNPU_OP_GATHER_MASK || opcode == VNPU_OP_SOFT_SET ||
            (opcode >= VNPU_OP_GET_BLOCK_IDX && opcode <= VNPU_OP_GET_PIPE);
 }
 

@@ -81,6 +81,8 @@ Entry FindRowKernel(const char *name);
 Entry FindFunctionKernel(const char *name);
 Entry FindSortKernel(const char *name);
 Entry FindNormKernel(const char *name);
+Entry FindRestKernel(const char *name);
+Entry FindShapeKernel(const char *name);
 Entry FindFormKernel(const char *name);
 Entry FindMatmulKernel(const char *name);
 Entry FindMixedMatmulKernel(const char *name);

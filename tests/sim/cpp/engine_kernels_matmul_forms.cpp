@@ -74,6 +74,31 @@ void form(const Arguments &x) {
     mm.End();
 }
 
+/* Pairs of 4-bit elements, transposed or not. */
+template <typename C, bool turnB>
+void nibbles(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    using Object = Matmul<MatmulType<TPosition::GM, CubeFormat::ND, int4b_t>, MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, turnB>,
+                          MatmulType<TPosition::GM, CubeFormat::ND, C>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, CFG_MDL>;
+    const Case given = CaseOf(x);
+    TPipe pipe;
+    Object mm;
+    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);
+    mm.SetTensorA(At<int4b_t>(given.a)[given.stepA]);
+    mm.SetTensorB(At<int4b_t>(given.b)[given.stepB], turnB);
+    if (given.bias != 0) mm.SetBias(At<int32_t>(given.bias));
+    if (given.scales != 0) mm.SetQuantVector(At<uint64_t>(given.scales));
+    mm.IterateAll(At<C>(reinterpret_cast<uint64_t>(x.out)));
+    mm.End();
+}
+
+/* A cube core has no unified buffer: the value comes from L1. */
+void fillFromCube(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    TPipe pipe;
+    Fill(At<float>(reinterpret_cast<uint64_t>(x.out)), x.a, 3.5f);
+}
+
 constexpr MatmulConfig Partial() {
     MatmulConfig config = CFG_MDL;
     config.isPartialOutput = true;
@@ -102,6 +127,10 @@ const Row kRows[] = {
     {"form f16 i8", form<half, int8_t, CFG_NORM, Impl::Detail::MatmulPolicy>},
     {"form upper", form<half, float, CFG_NORM, Impl::Detail::TrianUpperMatmulPolicy>},
     {"form lower", form<half, float, CFG_MDL, Impl::Detail::TrianLowerMatmulPolicy>},
+    {"fill on a cube core", fillFromCube},
+    {"i4 plain", nibbles<int32_t, false>},
+    {"i4 turned", nibbles<int32_t, true>},
+    {"i4 f16", nibbles<half, true>},
     {"form partial", form<half, float, kPartial, Impl::Detail::MatmulPolicy>},
 };
 

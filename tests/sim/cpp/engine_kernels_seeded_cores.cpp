@@ -60,9 +60,9 @@ void turn(const Scene &scene) {
     const bool isFirst = GetBlockIdx() == 0;
     if (isFirst && scene.Only(31)) IBSet(words, local, 0, 0);
     StoreOwn(scene, a, {});
-    if (isFirst && scene.Keep(31)) IBSet(words, local, 0, 0);
+    if (isFirst && scene.Keep(31) && scene.Keep(89)) IBSet(words, local, 0, 0);
     if (!isFirst) {
-        IBWait(words, local, 0, 0);
+        IBWait(words, local, 0, 0);      // [89 here]
         PassOn(scene, a[kTile], 0, {});  // [31 here]
     }
 }

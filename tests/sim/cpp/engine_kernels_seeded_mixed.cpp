@@ -70,7 +70,7 @@ void meet(const Scene &scene) {
         StoreTile(scene, number, 10.0f * number, {});  // [67 other]
     }
     if (scene.Only(67)) SyncAll<true>();
-    if (scene.Keep(67) && (scene.Keep(68) || g_coreType == AIV)) SyncAll<false>();  // [68 here]
+    if (scene.Keep(67) && (scene.Keep(68) || g_coreType == AIV)) SyncAll<false>();  // [68 here] [88 here]
     if ASCEND_IS_AIC {
         Relay(scene, 2 * ((number + 1) % blocks), 2 * (blocks + number), {}, {});  // [67 here]
     }

@@ -76,12 +76,14 @@ void through(const Scene &scene) {
     }
 }
 
-const Row kRows[] = {{"flags", flags},         {"pairs", pairs},     {"chain", chain},     {"reload", reload}, {"rewrite", rewrite}, {"back", back},
-                     {"queues", queues},       {"ahead", ahead},     {"through", through}, {"share", share},   {"cross", cross},     {"turn", turn},
-                     {"own_tiles", own_tiles}, {"count", count},     {"fresh", fresh},     {"fetch", fetch},   {"matrix", matrix},   {"halves", halves},
-                     {"repeats", repeats},     {"partial", partial}, {"choose", choose},   {"tail", tail},     {"shift", shift},     {"pick", pick},
-                     {"own_id", own_id},       {"many", many},       {"scratch", scratch}, {"single", single}, {"product", product}, {"spread", spread},
-                     {"combine", combine},     {"counter", counter}, {"relay", relay},     {"meet", meet}};
+const Row kRows[] = {{"flags", flags},         {"pairs", pairs},     {"chain", chain},     {"reload", reload}, {"rewrite", rewrite},   {"back", back},
+                     {"queues", queues},       {"ahead", ahead},     {"through", through}, {"share", share},   {"cross", cross},       {"turn", turn},
+                     {"own_tiles", own_tiles}, {"count", count},     {"fresh", fresh},     {"fetch", fetch},   {"matrix", matrix},     {"halves", halves},
+                     {"repeats", repeats},     {"partial", partial}, {"choose", choose},   {"tail", tail},     {"shift", shift},       {"pick", pick},
+                     {"own_id", own_id},       {"many", many},       {"scratch", scratch}, {"single", single}, {"product", product},   {"spread", spread},
+                     {"combine", combine},     {"counter", counter}, {"relay", relay},     {"meet", meet},     {"biased", biased},     {"rounds", rounds},
+                     {"columns", columns},     {"ringed", ringed},   {"strided", strided}, {"shares", shares}, {"gathered", gathered}, {"halved", halved},
+                     {"lines", lines}};
 
 }  // namespace seeded
 

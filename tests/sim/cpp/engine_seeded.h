@@ -43,6 +43,11 @@ void Order(piton::Location at = piton::Location()) {
     AscendC::SetFlag<event>(0, at);
     AscendC::WaitFlag<event>(0, at);
 }
+template <AscendC::HardEvent event>
+void OrderBy(int32_t id, piton::Location at = piton::Location()) {
+    AscendC::SetFlag<event>(id, at);
+    AscendC::WaitFlag<event>(id, at);
+}
 
 void flags(const Scene &scene);
 void pairs(const Scene &scene);
@@ -78,5 +83,14 @@ void combine(const Scene &scene);
 void counter(const Scene &scene);
 void relay(const Scene &scene);
 void meet(const Scene &scene);
+void biased(const Scene &scene);
+void rounds(const Scene &scene);
+void columns(const Scene &scene);
+void ringed(const Scene &scene);
+void strided(const Scene &scene);
+void shares(const Scene &scene);
+void gathered(const Scene &scene);
+void halved(const Scene &scene);
+void lines(const Scene &scene);
 
 }  // namespace seeded

@@ -34,6 +34,31 @@ static void DequeueByHandle() {
     queue.FreeTensor(tensor);
 }
 
+/* API functions as arguments of a template, in the documented types. */
+using OfOne = void(const LocalTensor<half> &, const LocalTensor<half> &, const int32_t &);
+using OfTwo = void(const LocalTensor<int32_t> &, const LocalTensor<int32_t> &, const LocalTensor<int32_t> &, const int32_t &);
+using OfTwoStrided = void(const LocalTensor<float> &, const LocalTensor<float> &, const LocalTensor<float> &, uint64_t, const uint8_t,
+                          const BinaryRepeatParams &);
+using WithNumber = void(const LocalTensor<float> &, const LocalTensor<float> &, const float &, const int32_t &);
+using OfMathematics = void(const LocalTensor<float> &, const LocalTensor<float> &, const uint32_t);
+
+template <OfOne *one, OfTwo *two, OfTwoStrided *strided, WithNumber *number, OfMathematics *sine>
+static void CallHanded() {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 8192);
+    one(buffer.Get<half>()[1024], buffer.Get<half>(), 100);
+    two(buffer.Get<int32_t>()[1024], buffer.Get<int32_t>(), buffer.Get<int32_t>()[512], 64);
+    strided(buffer.Get<float>()[1024], buffer.Get<float>(), buffer.Get<float>()[512], 32, 3, {1, 1, 1, 8, 8, 8});
+    number(buffer.Get<float>()[1024], buffer.Get<float>(), 0.5f, 65);
+    Exp(buffer.Get<half>()[1024], buffer.Get<half>(), 100);  // @called
+    if (GetBlockNum() == 0) {
+        sine(buffer.Get<float>()[1024], buffer.Get<float>(), 64);
+    }
+}
+
+static void Addresses() { CallHanded<Exp, Max, Div<float>, &Muls, Sin>(); }
+
 static void Assertions() {
     KERNEL_LOG(KERNEL_ERROR, "said on no chip %d", 1);
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_VECTOR_CORE);
@@ -47,7 +72,8 @@ struct Scenario {
 };
 
 int main() {
-    for (const Scenario &scenario : {Scenario{"scratch_queue", ScratchQueue}, Scenario{"handle", DequeueByHandle}, Scenario{"assertions", Assertions}}) {
+    for (const Scenario &scenario :
+         {Scenario{"scratch_queue", ScratchQueue}, Scenario{"handle", DequeueByHandle}, Scenario{"addresses", Addresses}, Scenario{"assertions", Assertions}}) {
         TheRecorder().records.clear();
         try {
             scenario.kernel();

@@ -72,7 +72,7 @@ class _Matching:
     def inputs(self) -> list[int]:
         """Argument of every input."""
         parameters = self._described.inputs
-        found = [self._named(item.name, must_be_tensor=not item.takes_numbers) for item in parameters]
+        found = [self._named(item.name) for item in parameters]
         self._hand_out(found, [i for i, item in enumerate(self._arguments) if item.is_tensor and i not in found])
         numbers = [i for i, item in enumerate(self._arguments) if not item.is_tensor and i not in found and not self._is_attribute(item.name)]
         wanting = [i for i, item in enumerate(parameters) if item.takes_numbers and item.kind != "optional" and found[i] == NONE]
@@ -88,7 +88,7 @@ class _Matching:
     def attributes(self, taken: set[int]) -> list[int]:
         """Argument of every attribute."""
         names = self._described.attributes
-        found = [self._named(name, must_be_tensor=False) for name in names]
+        found = [self._named(name) for name in names]
         found = [NONE if place in taken or (place != NONE and self._arguments[place].is_tensor) else place for place in found]
         left = [i for i, item in enumerate(self._arguments) if not item.is_tensor and i not in taken and i not in found]
         free = [i for i, place in enumerate(found) if place == NONE]
@@ -99,9 +99,8 @@ class _Matching:
             found[place] = argument
         return found
 
-    def _named(self, name: str, *, must_be_tensor: bool) -> int:
-        places = [i for i, item in enumerate(self._arguments) if folded(item.name) == folded(name) and (item.is_tensor or not must_be_tensor)]
-        return places[0] if places else NONE
+    def _named(self, name: str) -> int:
+        return next((i for i, item in enumerate(self._arguments) if folded(item.name) == folded(name)), NONE)
 
     def _is_attribute(self, name: str) -> bool:
         return any(folded(item) == folded(name) for item in self._described.attributes)

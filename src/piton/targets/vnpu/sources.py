@@ -110,7 +110,7 @@ class SourceTree:
 
     def folders(self, sources: OperatorSources) -> tuple[str, ...]:
         """Folders that a quoted include is looked for in: those of the operator's units, csrc, the root."""
-        units = [*sources.kernels, *sources.plugins]
+        units = [*sources.kernels, *sources.plugins, *sources.hosts]
         nearest = dict.fromkeys(str((self.root / unit).parent) for unit in units)
         return (*nearest, str(self.root / "csrc"), str(self.root))
 

@@ -183,6 +183,7 @@ struct Core {
     uint32_t epoch = 0;                                       // flags set for other cores so far
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;  // sets so far, by mode and id
     Waiting waiting;                                          // what it stands at
+    std::map<uint64_t, uint64_t> seen_words;                  // what it has read past its cache since its last such store, by address
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;
@@ -253,6 +254,8 @@ void run_fill(Core &core, const vnpu_record &record);
 uint64_t scalar_load(Core &core, const vnpu_record &record);
 void scalar_store(Core &core, const vnpu_record &record);
 void cache_clean(Core &core, const vnpu_record &record);
+uint64_t load_past_cache(Core &core, const vnpu_record &record);
+void store_past_cache(Core &core, const vnpu_record &record);
 void set_flag(Core &core, const vnpu_record &record);
 void wait_flag(Core &core, const vnpu_record &record);
 void pipe_barrier(Core &core, const vnpu_record &record);

@@ -6,6 +6,7 @@
 
 #include "access.h"
 #include "composite.h"
+#include "past_cache.h"
 
 namespace vnpu {
 
@@ -41,6 +42,8 @@ void require_all_running(Core &core, const vnpu_record &record) {
               {{"blocks", launch.groups.blocks}, {"cores", launch.blocks_at_once()}});
 }
 
+}  // namespace
+
 // Own work that `pipe` knows to be complete, and what this core has learnt of the others.
 Vouch vouch_of(const Core &core, uint32_t pipe) {
     Vouch vouch = core.acquaintance.others;
@@ -60,6 +63,8 @@ void learn(Core &core, const Vouch &vouch) {
     core.acquaintance.learn(vouch);
     if (core.index < vouch.size()) core.clocks.learn(VNPU_PIPE_S, vouch[core.index]);
 }
+
+namespace {
 
 void wait_until(Core &core, const Waiting &waiting) {
     while (!can_go_on(core.launch, core, waiting)) {
@@ -154,6 +159,8 @@ bool can_go_on(const Launch &launch, const Core &core, const Waiting &waiting) {
             const int32_t value = flag == launch.cross.soft.end() ? 0 : flag->second.value;
             return waiting.is_exact ? value == waiting.value : value >= waiting.value;
         }
+        case Waiting::Kind::Word:
+            return has_news(launch, waiting);
         default:
             return false;
     }

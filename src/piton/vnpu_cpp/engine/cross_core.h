@@ -64,18 +64,23 @@ struct CrossState {
     std::map<Key, std::vector<CrossRound>> rounds;
     std::map<std::pair<uint32_t, uint32_t>, CrossCounter> counters;  // by core and id
     std::array<SyncPoint, kSyncPoints> syncs;
-    std::map<uint64_t, SoftFlag> soft;  // by address
-    uint32_t stamp = 0;                 // rounds completed so far, of any id, and soft sets
-    uint32_t tokens = 0;                // soft sets so far
+    std::map<uint64_t, SoftFlag> soft;   // by address
+    uint32_t stamp = 0;                  // rounds completed so far, of any id, and soft sets
+    std::map<uint64_t, SoftFlag> words;  // stored past the data cache, by address
+    uint32_t word_stores = 0;            // such stores so far
+    uint32_t tokens = 0;                 // soft sets so far, these included
 };
 
 // What a block that does not go on waits for.
 struct Waiting {
-    enum class Kind : uint8_t { Nothing, SyncAll, CrossFlag, SoftFlag };
+    enum class Kind : uint8_t { Nothing, SyncAll, CrossFlag, SoftFlag, Word };
     Kind kind = Kind::Nothing;
     uint32_t id = 0;       // CrossFlag; SyncAll: which of the sync points
-    uint32_t round = 0;    // SyncAll: goes on when more rounds than this are complete
-    uint64_t address = 0;  // SoftFlag
+    uint32_t round = 0;    // SyncAll: goes on when more rounds than this are complete; Word: stores past the cache so far
+    uint64_t address = 0;  // SoftFlag, Word
+    uint32_t bytes = 0;    // Word: read past the cache, and what it held
+    uint64_t word = 0;
+    bool is_released = false;  // Word: nobody else can go on
     int32_t value = 0;
     bool is_exact = false;
 };

@@ -90,6 +90,8 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_TASK_TYPE, "KERNEL_TASK_TYPE_DEFAULT"},
     {VNPU_OP_SCALAR_LOAD, "GetValue"},
     {VNPU_OP_SCALAR_STORE, "SetValue"},
+    {VNPU_OP_PAST_CACHE_LOAD, "ReadGmByPassDCache"},
+    {VNPU_OP_PAST_CACHE_STORE, "WriteGmByPassDCache"},
     {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid"},
     {VNPU_OP_SET_FLAG, "SetFlag"},
     {VNPU_OP_WAIT_FLAG, "WaitFlag"},

@@ -137,6 +137,8 @@ void execute(Core &core, const vnpu_record &record) {
             return run_fixpipe(core, record);
         case VNPU_OP_SCALAR_STORE:
             return scalar_store(core, record);
+        case VNPU_OP_PAST_CACHE_STORE:
+            return store_past_cache(core, record);
         case VNPU_OP_CACHE_CLEAN:
             return cache_clean(core, record);
         case VNPU_OP_SET_FLAG:
@@ -189,6 +191,8 @@ uint64_t answer(Core &core, const vnpu_record &record) {
     switch (record.opcode) {
         case VNPU_OP_SCALAR_LOAD:
             return scalar_load(core, record);
+        case VNPU_OP_PAST_CACHE_LOAD:
+            return load_past_cache(core, record);
         case VNPU_OP_GATHER_MASK:
             return run_gather_mask(core, record);
         case VNPU_OP_GET_BLOCK_IDX:

@@ -131,17 +131,25 @@ bool Footprint::is_clobbered() const {
     return false;
 }
 
-void Footprint::settle(Core &core, const vnpu_record &record) const {
+void Footprint::require_unclobbered(Core &core, const vnpu_record &record) const {
     if (is_clobbered())
         core.fail(record, "bad_overlap",
                   api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) +
                       " overlaps a source so that source bytes are overwritten before they are read; use separate tensors",
                   {{"dst_address", static_cast<int64_t>(record.dst.addr)}});
+}
+
+void Footprint::order(Core &core, const vnpu_record &record) const {
     std::vector<Touch> touches;
     for (const bool is_write : {false, true})
         for (const Range &range : ranges_)
             if (range.is_write == is_write) append_touch(touches, {VNPU_SPACE_UB, is_write, range.begin, range.end});
     order_accesses(core, record, touches);
+}
+
+void Footprint::settle(Core &core, const vnpu_record &record) const {
+    require_unclobbered(core, record);
+    order(core, record);
 }
 
 }  // namespace vnpu

@@ -49,7 +49,10 @@ public:
     void read_lanes(const Iterations &iterations, const vnpu_operand &operand, uint32_t bytes, uint32_t repeat);
     void write_lanes(const Iterations &iterations, const vnpu_operand &operand, uint32_t bytes, uint32_t repeat);
 
-    // Cuts the launch when bytes are overwritten before a later iteration reads them; then orders all accesses.
+    // Cuts the launch when bytes are overwritten before a later iteration reads them.
+    void require_unclobbered(Core &core, const vnpu_record &record) const;
+    void order(Core &core, const vnpu_record &record) const;
+    // Both.
     void settle(Core &core, const vnpu_record &record) const;
     // Hull of what was read or written so far; begin > end when there is nothing.
     uint64_t begin(bool is_write) const;

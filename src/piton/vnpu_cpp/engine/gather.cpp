@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "composite.h"
+#include "equal_overlap.h"
 #include "footprint.h"
 #include "half.h"
 
@@ -60,11 +61,18 @@ std::vector<Lane> lanes_to_move(Core &core, const vnpu_record &record, const Ite
     return lanes;
 }
 
-// Source and destination have to be separate: in which order lanes are read and written is not told.
-void check_separate(Core &core, const vnpu_record &record, const std::vector<uint64_t> &sources, const Footprint &footprint, uint32_t bytes) {
-    if (sources.empty() || sources.back() + bytes <= footprint.begin(true) || footprint.end(true) <= sources.front()) return;
+// Source and destination have to be separate, as in which order lanes are read and written is not told, unless it makes no difference.
+void check_separate(Core &core, const vnpu_record &record, const std::vector<Lane> &lanes, uint32_t bytes) {
+    uint64_t first[2] = {~0ull, ~0ull}, last[2] = {0, 0};
+    std::vector<Move> moves;
+    for (const Lane &lane : lanes) {
+        const uint64_t at[2] = {lane.from, lane.to};
+        for (const uint32_t side : {0, 1}) first[side] = std::min(first[side], at[side]), last[side] = std::max(last[side], at[side] + bytes);
+        moves.push_back({lane.from, lane.to, bytes});
+    }
+    if (last[0] <= first[1] || last[1] <= first[0] || keeps_its_source(core, record, moves)) return;
     core.fail(record, "bad_overlap", api_name(place_of(record)) + ": source and destination overlap; use separate tensors",
-              {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(sources.front())}});
+              {{"dst_address", static_cast<int64_t>(record.dst.addr)}, {"src_address", static_cast<int64_t>(first[0])}});
 }
 
 void settle_gather(Core &core, const vnpu_record &record, const Iterations &iterations, const std::vector<Lane> &lanes, uint32_t bytes) {
@@ -77,9 +85,10 @@ void settle_gather(Core &core, const vnpu_record &record, const Iterations &iter
     std::vector<uint64_t> sources;  // sorted, so that neighbours merge
     for (const Lane &lane : lanes) sources.push_back(lane.from);
     std::sort(sources.begin(), sources.end());
-    check_separate(core, record, sources, footprint, bytes);
+    footprint.require_unclobbered(core, record);
+    check_separate(core, record, lanes, bytes);
     for (const uint64_t from : sources) footprint.read(from, bytes);
-    footprint.settle(core, record);
+    footprint.order(core, record);
 }
 
 void move_lanes(Core &core, const vnpu_record &record, const std::vector<Lane> &lanes) {
@@ -251,12 +260,10 @@ void run_gather_blocks(Core &core, const vnpu_record &record) {
     check_operand(core, record, record.dst, footprint.end(true), true);
     check_operand(core, record, record.src1, footprint.end(false), false);
     const std::vector<Lane> blocks = blocks_to_move(core, record);
-    std::vector<uint64_t> sources;
-    for (const Lane &block : blocks) sources.push_back(block.from);
-    std::sort(sources.begin(), sources.end());
-    check_separate(core, record, sources, footprint, kBlockBytes);
-    for (const uint64_t from : sources) footprint.read(from, kBlockBytes);
-    footprint.settle(core, record);
+    footprint.require_unclobbered(core, record);
+    check_separate(core, record, blocks, kBlockBytes);
+    for (const Lane &block : blocks) footprint.read(block.from, kBlockBytes);
+    footprint.order(core, record);
     for (const Lane &block : blocks) {
         std::memcpy(core.ub.data() + block.to, core.ub.data() + block.from, kBlockBytes);
         core.undefined.copy(block.to, block.from, kBlockBytes);

@@ -80,7 +80,7 @@ public:
             if (launch_.groups.is_mixed() && (index + 1) % launch_.groups.members() == 0) finish_block();
         }
         while (!waiting_.empty() && goes_on())
-            if (!advance_ready()) deadlock();
+            if (!advance_ready() && !release_readers()) deadlock();
         if (goes_on()) report_left_cross_flags(launch_);
     }
 
@@ -130,6 +130,20 @@ private:
         return has_moved;
     }
 
+    // Cores that read a word again and again go on with what they have: their kernel may give up by itself.
+    bool release_readers() {
+        constexpr uint32_t kMostReleases = 100000;  // with nothing new for anybody: a tenth of a second of the host's time
+        if (launch_.cross.word_stores != stores_at_release_) releases_ = 0;
+        stores_at_release_ = launch_.cross.word_stores;
+        if (++releases_ > kMostReleases) return false;
+        bool has_released = false;
+        for (Block &block : waiting_) {
+            if (block.core->waiting.kind != Waiting::Kind::Word) continue;
+            block.core->waiting.is_released = has_released = true;
+        }
+        return has_released;
+    }
+
     void deadlock() {
         // Somebody in a flag's wait says more than those at a SyncAll, which may be there for want of the former only.
         const auto at_flag =
@@ -150,7 +164,9 @@ private:
                        ? "; the others ended without this SyncAll: every core has to call it, and equally often"
                        : "; not every core of this kind came to this SyncAll<true>; SyncAll<false> joins cube and vector cores";
         if (core.waiting.kind == Waiting::Kind::SoftFlag)
-            return " for a flag in global memory that nobody sets any more; needed: the matching set on another core";
+            return " for a flag in global memory that nobody sets any more; needed: the matching set (IBSet, NotifyNextBlock) on another core";
+        if (core.waiting.kind == Waiting::Kind::Word)
+            return " for another value at " + hex(core.waiting.address) + ", which nobody stores any more; needed: a WriteGmByPassDCache on another core";
         return " for a flag that no other core sets any more: " + progress_of_flag(launch_, core);
     }
 
@@ -201,6 +217,7 @@ private:
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Block> waiting_;
     uint32_t ended_ = 0;
+    uint32_t releases_ = 0, stores_at_release_ = 0;  // in a row, without a store past the cache between
     End first_end_;
 };
 

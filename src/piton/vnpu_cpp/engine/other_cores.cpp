@@ -23,7 +23,7 @@ void note_equal_overlap(Core &core, const vnpu_record &record, uint64_t begin, u
     core.note(record, "equal_value_overlap",
               describe(place_of(record)) + " stores GM bytes " + hex(begin) + ".." + hex(end) + " that " + describe(earlier) +
                   " also stored, unordered, with the same values: harmless as long as they stay equal" + count_hint(core),
-              {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}});
+              {{"begin", static_cast<int64_t>(begin)}, {"end", static_cast<int64_t>(end)}, {"earlier_line", earlier.line}});
 }
 
 namespace {

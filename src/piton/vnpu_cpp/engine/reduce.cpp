@@ -198,22 +198,43 @@ void run_whole_reduce(Core &core, const vnpu_record &record) { run_reduce_lanes(
 void run_group_reduce(Core &core, const vnpu_record &record) { run_reduce_lanes(core, record); }
 
 // Eight elements per repeat, each to a whole block; no mask plays a part.
+namespace {
+
+constexpr uint32_t kSpread = 8;  // elements that a repeat of Brcb takes
+
+// Elements in the source's tensor, of those that are taken. The others fill blocks with whatever lies there: no value, and no harm if nobody uses them.
+uint32_t elements_of_brcb(Core &core, const vnpu_record &record, uint32_t bytes) {
+    const uint32_t taken = record.p[0] * kSpread, there = std::min(taken, record.src0.limit / bytes);
+    if (there == taken || core.launch.reporter.has(place_of(record), "other")) return there;
+    core.note(record, "other",
+              describe(place_of(record)) + " takes " + std::to_string(taken) + " elements, eight per repeat, of a tensor of " + std::to_string(there) +
+                  ": the rest of its result holds whatever lies behind; needed: a repeat for every eight elements",
+              {{"elements", taken}, {"tensor_elements", there}});
+    return there;
+}
+
+}  // namespace
+
 void run_brcb(Core &core, const vnpu_record &record) {
     const uint32_t bytes = dtype_bytes(record.dst.dtype), repeats = record.p[0];
     if (repeats > kMaxRepeats || record.dst.blk == 0)
         core.fail(record, "bad_parameter", "Brcb: repeatTime above 255, or a destination block stride of 0", {{"repeats", repeats}});
+    const uint32_t elements = elements_of_brcb(core, record, bytes);
     Footprint footprint;
     for (uint32_t repeat = 0; repeat < repeats; ++repeat, footprint.next()) {
-        footprint.read(record.src0.addr + static_cast<uint64_t>(repeat) * 8 * bytes, 8 * bytes);
-        for (uint32_t block = 0; block < 8; ++block) footprint.write(lane_at(record.dst, kBlockBytes, repeat, block), kBlockBytes);
+        const uint32_t first = std::min(repeat * kSpread, elements);
+        footprint.read(record.src0.addr + static_cast<uint64_t>(first) * bytes, static_cast<uint64_t>(std::min(kSpread, elements - first)) * bytes);
+        for (uint32_t block = 0; block < kSpread; ++block) footprint.write(lane_at(record.dst, kBlockBytes, repeat, block), kBlockBytes);
     }
     check_operand(core, record, record.dst, footprint.end(true), true);
-    check_operand(core, record, record.src0, footprint.end(false), false);
+    vnpu_operand source = record.src0;  // what lies behind the tensor is read as well, and has to be there
+    source.limit = 0xffffffffu;
+    check_operand(core, record, source, source.addr + static_cast<uint64_t>(repeats) * kSpread * bytes, false);
     footprint.settle(core, record);
     for (uint32_t repeat = 0; repeat < repeats && core.moves_data(); ++repeat) {
-        for (uint32_t block = 0; block < 8; ++block) {
+        for (uint32_t block = 0; block < kSpread; ++block) {
             const uint64_t from = record.src0.addr + (static_cast<uint64_t>(repeat) * 8 + block) * bytes, to = lane_at(record.dst, kBlockBytes, repeat, block);
-            const bool is_undefined = core.undefined.any(from, from + bytes);
+            const bool is_undefined = repeat * kSpread + block >= elements || core.undefined.any(from, from + bytes);
             for (uint32_t at = 0; at < kBlockBytes; at += bytes) std::memcpy(core.ub.data() + to + at, core.ub.data() + from, bytes);
             is_undefined ? core.undefined.set(to, to + kBlockBytes) : core.undefined.clear(to, to + kBlockBytes);
         }

@@ -12,10 +12,9 @@
 
 #include "access.h"
 #include "other_cores.h"
+#include "past_cache.h"
 
 namespace vnpu {
-
-namespace {
 
 uint32_t value_bytes(Core &core, const vnpu_record &record) {
     const uint32_t bytes = record.p[0];
@@ -23,6 +22,10 @@ uint32_t value_bytes(Core &core, const vnpu_record &record) {
         core.fail(record, "bad_parameter", "a scalar access of " + std::to_string(bytes) + " bytes", {{"bytes", bytes}});
     return bytes;
 }
+
+namespace {
+
+constexpr uint32_t kForDebugging = 1;  // p[1] of SCALAR_LOAD
 
 // A touch by the scalar unit, ordered like any other and charged.
 void touch(Core &core, const vnpu_record &record, const Touch &bytes) {
@@ -182,9 +185,25 @@ uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
 
 }  // namespace
 
+namespace {
+
+// What no scalar unit can read, for DumpTensor.
+uint64_t load_for_debugging(Core &core, const vnpu_record &record, uint32_t bytes) {
+    const uint64_t begin = record.src0.addr;
+    check_on_chip(core, record, record.src0, bytes, false, bytes);
+    touch(core, record, {record.src0.space, false, begin, begin + bytes});
+    if (core.moves_data()) report_undefined(core, record, begin, begin + bytes, "DumpTensor", record.src0.space);
+    uint64_t value = 0;
+    std::memcpy(&value, on_chip(core, record.src0.space).bytes.data() + begin, bytes);
+    return value;
+}
+
+}  // namespace
+
 uint64_t scalar_load(Core &core, const vnpu_record &record) {
     const uint32_t bytes = value_bytes(core, record);
     if (record.src0.space == VNPU_SPACE_GM) return load_gm(core, record, bytes);
+    if (record.src0.space != VNPU_SPACE_UB && record.p[1] == kForDebugging) return load_for_debugging(core, record, bytes);
     check_ub(core, record, record.src0, bytes, false, bytes);
     touch(core, record, {VNPU_SPACE_UB, false, record.src0.addr, record.src0.addr + bytes});
     core.moves_data() ? report_undefined(core, record, record.src0.addr, record.src0.addr + bytes, "the scalar unit") : note_unknown(core, record);

@@ -12,6 +12,7 @@
 #include "composite.h"
 #include "footprint.h"
 #include "half.h"
+#include "select_scratch.h"
 
 namespace vnpu {
 
@@ -22,9 +23,6 @@ enum SelectMode : uint32_t { kOneRepeat, kTensorScalar, kTensorTensor, kSelectMo
 
 uint32_t select_mode(const vnpu_record &record) { return record.p[3] & ~VNPU_SELECT_REGISTER; }
 bool is_by_register(const vnpu_record &record) { return (record.p[3] & VNPU_SELECT_REGISTER) != 0; }
-
-constexpr uint64_t kScratchBytes = 8192;  // at the end of the unified buffer: documentation page of Select
-constexpr uint32_t kScratchLanes = 32;    // what is written of it
 
 template <class T>
 bool holds(uint32_t mode, T a, T b) {
@@ -209,28 +207,6 @@ void check_select_operands(Core &core, const vnpu_record &record, const SelectOp
         const uint64_t at = bits_at(record, operands.bits, iterations, repeat);
         report_undefined(core, record, at, at + bit_bytes(iterations, repeat), "a selection");
     }
-}
-
-// What the selection bits are loaded through. A buffer there would be overwritten.
-void use_scratch(Core &core, const vnpu_record &record, uint32_t bytes) {
-    const uint64_t begin = core.ub.size() - kScratchBytes, end = core.ub.size();
-    if (core.buffers.touches(begin, end) && !core.launch.reporter.has(place_of(record), "ub_overflow"))
-        core.report(record, "ub_overflow",
-                    "Select in modes 1 and 2 uses the last 8192 bytes of the unified buffer, from byte " + std::to_string(begin) +
-                        ", as scratch; InitBuffer has given them out",
-                    {{"used_bytes", static_cast<int64_t>(end)}, {"available_bytes", static_cast<int64_t>(begin)}});
-    Footprint scratch;
-    scratch.write(begin, static_cast<uint64_t>(kScratchLanes) * bytes);
-    scratch.settle(core, record);
-    vnpu_record fill = record;
-    fill.opcode = VNPU_OP_DUPLICATE;
-    fill.src0 = fill.src1 = vnpu_operand{};
-    core.append(cost_of(core.launch.chip, fill, 1, kScratchLanes));
-    if (core.moves_data()) {  // not what the caller put there; nobody may read it
-        std::memset(core.ub.data() + begin, 0xff, static_cast<size_t>(kScratchLanes) * bytes);
-        core.undefined.set(begin, begin + static_cast<uint64_t>(kScratchLanes) * bytes);
-    }
-    hidden_barrier(core, record, VNPU_PIPE_V);
 }
 
 // The register with the bits of every repeat is loaded first, by an instruction of its own.

@@ -1,5 +1,6 @@
 #include "vector_plan.h"
 
+#include "equal_overlap.h"
 #include "footprint.h"
 
 #include <algorithm>
@@ -222,6 +223,14 @@ bool is_clobbered(const VectorPlan &plan, uint32_t which) {
     return false;
 }
 
+// Rows that are copied over themselves.
+bool is_copied_over_itself(Core &core, const vnpu_record &record, const VectorPlan &plan) {
+    if (record.opcode != VNPU_OP_COPY) return false;
+    std::vector<Move> moves;
+    for (const Run &run : plan.runs) moves.push_back({run.at[1], run.at[0], run_bytes(plan, run, 0)});
+    return keeps_its_source(core, record, moves);
+}
+
 bool any_overlap(const VectorPlan &plan, uint32_t which) {
     Bytes source{~0ull, 0}, target{~0ull, 0};
     for (const Run &run : plan.runs) {
@@ -238,7 +247,7 @@ bool check_overlap(Core &core, const vnpu_record &record, const VectorPlan &plan
     bool needs_snapshot = false;
     for (uint32_t which = 1; which < kOperands; ++which) {
         if (!plan.bytes[which] || is_same_walk(plan, record, which) || is_accumulation(record, which) || !any_overlap(plan, which)) continue;
-        if (is_clobbered(plan, which))
+        if (is_clobbered(plan, which) && !is_copied_over_itself(core, record, plan))
             core.fail(record, "bad_overlap",
                       api_name(place_of(record)) + ": destination at UB byte " + std::to_string(record.dst.addr) + " overlaps source at " +
                           std::to_string(operand(record, which).addr) +

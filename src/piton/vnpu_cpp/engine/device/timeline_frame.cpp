@@ -48,11 +48,15 @@ uint64_t vector_bytes(const vnpu_record &record, const vnpu_operand &operand, ui
     return ((repeats - 1) * operand.rep + (blocks - 1) * operand.blk + 1) * kBlockBytes;
 }
 
+bool is_scalar(uint16_t opcode) {
+    return opcode == VNPU_OP_SCALAR_LOAD || opcode == VNPU_OP_SCALAR_STORE || opcode == VNPU_OP_PAST_CACHE_LOAD || opcode == VNPU_OP_PAST_CACHE_STORE;
+}
+
 // Extent of an operand; 0 when it is not known.
 uint64_t operand_bytes(const vnpu_record &record, const vnpu_operand &operand, const TraceEntry &entry) {
     if (operand.space == VNPU_SPACE_NONE) return 0;
     if (is_copy(record.opcode)) return static_cast<uint64_t>(record.p[0]) * record.p[1];
-    if (record.opcode == VNPU_OP_SCALAR_LOAD || record.opcode == VNPU_OP_SCALAR_STORE) return record.p[0];
+    if (is_scalar(record.opcode)) return record.p[0];
     return is_elementwise(record.opcode) ? vector_bytes(record, operand, entry.repeats) : 0;
 }
 

@@ -111,6 +111,7 @@ private:
     bool scalar_soft_wait(uint32_t token);
     bool drain(uint32_t reason);
     bool sync_all(std::vector<Request> &requests);
+    bool scalar_set(const TraceEntry &entry, std::vector<Request> &requests);
     void end(std::vector<Request> &requests);
     bool step_pipe(uint32_t pipe, std::vector<Request> &requests);
     bool start(uint32_t index, const TraceEntry &entry, uint64_t ready, uint64_t &taken, std::vector<Request> &requests);

@@ -29,6 +29,8 @@ bool CoreRun::step_scalar(std::vector<Request> &requests) {
         is_done = scalar_wait(entry);
     else if (entry.kind == TraceKind::CrossWait)
         is_done = entry.flags & kTraceSoftFlag ? scalar_soft_wait(entry.blocks) : scalar_cross_wait(entry.event % kEvents);
+    else if (entry.kind == TraceKind::CrossSet)
+        is_done = scalar_set(entry, requests);
     else if (entry.kind == TraceKind::Barrier)
         is_done = entry.pipe == VNPU_PIPE_S || drain(kWaitBarrier);
     else
@@ -131,6 +133,12 @@ bool CoreRun::sync_all(std::vector<Request> &requests) {
     request.time = now_;
     requests.push_back(request);
     return false;
+}
+
+// A store past the data cache that others wait for.
+bool CoreRun::scalar_set(const TraceEntry &entry, std::vector<Request> &requests) {
+    requests.push_back(cross_set(entry, now_));
+    return true;
 }
 
 void CoreRun::end(std::vector<Request> &requests) {

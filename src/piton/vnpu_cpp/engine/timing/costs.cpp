@@ -23,6 +23,7 @@ enum class Formula : uint8_t {
     Fixpipe,
     ScalarLoad,
     ScalarStore,
+    PastCache,
     CacheClean,
     Setup,  // TPipe construction
     Issue,  // only the scalar unit's issue
@@ -136,6 +137,8 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_FIXPIPE, "Fixpipe", Formula::Fixpipe, kFamilies},
     {VNPU_OP_SCALAR_LOAD, "GetValue", Formula::ScalarLoad, kFamilies},
     {VNPU_OP_SCALAR_STORE, "SetValue", Formula::ScalarStore, kFamilies},
+    {VNPU_OP_PAST_CACHE_LOAD, "ReadGmByPassDCache", Formula::PastCache, kFamilies},
+    {VNPU_OP_PAST_CACHE_STORE, "WriteGmByPassDCache", Formula::PastCache, kFamilies},
     {VNPU_OP_CACHE_CLEAN, "DataCacheCleanAndInvalid", Formula::CacheClean, kFamilies},
     {VNPU_OP_BUFFER_INIT, "InitBuffer", Formula::Free, kFamilies},
     {VNPU_OP_BUFFER_ACQUIRE, "AllocTensor", Formula::Free, kFamilies},
@@ -281,6 +284,9 @@ TraceEntry cost_of(const ChipModel &chip, const vnpu_record &record, uint32_t re
             break;
         case Formula::ScalarStore:
             cost_scalar(chip, record.dst, chip.ub_store_cycles, entry);
+            break;
+        case Formula::PastCache:  // every time what a cached access costs that misses: no public figure of its own
+            entry.cycles = chip.cache_hit_cycles + chip.cache_miss_cycles;
             break;
         case Formula::CacheClean:  // one round trip to memory when a line is written (`repeats` of them): assumed equal to a miss, no public figure
             entry.cycles = chip.cache_hit_cycles + (repeats ? chip.cache_miss_cycles : 0);

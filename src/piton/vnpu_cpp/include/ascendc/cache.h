@@ -1,13 +1,14 @@
 /*
- * DataCacheCleanAndInvalid: write the scalar unit's cache lines back and forget them.
+ * DataCacheCleanAndInvalid: write the scalar unit's cache lines back and forget them. ReadGmByPassDCache, WriteGmByPassDCache: past them.
  *
- * Problem and approach: one record; the engine keeps the cache.
+ * Problem and approach: one record each; the engine keeps the cache and lets other cores run while one reads a word again and again.
  * Limits: CACHELINE_ATOMIC does not exist on the Ascend 910B; on a LocalTensor, which the scalar unit sees directly, it does nothing.
  */
 #ifndef PITON_ASCENDC_CACHE_H
 #define PITON_ASCENDC_CACHE_H
 
 #include "tensor.h"
+#include "vector.h"
 
 namespace AscendC {
 
@@ -25,7 +26,21 @@ PITON_API void SubmitCacheClean(const vnpu_operand &operand, AscendC::CacheLine 
     Submit(record);
 }
 
+template <typename T>
+PITON_API vnpu_operand WordOperand(__gm__ T *address) {
+    vnpu_operand operand{};
+    operand.addr = reinterpret_cast<uint64_t>(address);
+    operand.limit = UINT32_MAX;
+    operand.space = VNPU_SPACE_GM;
+    operand.dtype = kDtype<T>;
+    return operand;
+}
+
 }  // namespace piton
+
+#define PITON_REQUIRE_WORD(api)                                                                                             \
+    PITON_REQUIRE_TYPE(api, (piton::kIsOneOf<T, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>), \
+                       "int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t")
 
 namespace AscendC {
 
@@ -63,6 +78,40 @@ PITON_API void ICachePreLoad(const int64_t preFetchLen, piton::Location at = pit
 /* 0: no preload is under way. */
 PITON_API int64_t GetICachePreloadStatus() { return 0; }
 
+/* Global memory past the data cache. */
+template <typename T>
+PITON_API T ReadGmByPassDCache(__gm__ T *addr, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_WORD("ReadGmByPassDCache");
+    vnpu_record record = piton::MakeNote(VNPU_OP_PAST_CACHE_LOAD, at, sizeof(T));
+    record.src0 = piton::WordOperand(addr);
+    return piton::FromBits<T>(piton::Fetch(record));
+}
+
+template <typename T>
+PITON_API void WriteGmByPassDCache(__gm__ T *addr, T value, piton::Location at = piton::Location()) {
+    using piton::kDtype;
+    PITON_REQUIRE_WORD("WriteGmByPassDCache");
+    vnpu_record record = piton::MakeNote(VNPU_OP_PAST_CACHE_STORE, at, sizeof(T));
+    record.dst = piton::WordOperand(addr);
+    record.scalar = piton::ToBits(value);
+    piton::Submit(record);
+}
+
+/* Which memory's accesses by the scalar unit have to be complete. */
+enum class MemDsbT : uint8_t { ALL = 0, DDR, UB, SEQ };
+
+/* The scalar unit's accesses take effect in program order here, so that there is nothing to wait for; what it costs is not published. */
+template <MemDsbT arg0>
+PITON_API void DataSyncBarrier() {
+    static_assert(arg0 <= MemDsbT::SEQ, "DataSyncBarrier takes MemDsbT::ALL, DDR, UB or SEQ");
+}
+
 }  // namespace AscendC
+
+#undef PITON_REQUIRE_WORD
+
+/* The compiler's older name, which public kernels use. */
+#define PRELOAD(length) ::AscendC::ICachePreLoad(length)
 
 #endif /* PITON_ASCENDC_CACHE_H */

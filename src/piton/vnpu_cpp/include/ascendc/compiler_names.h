@@ -4,12 +4,28 @@
  * Problem: public kernels compare a template parameter with them (`std::is_same_v<T, float16_t>`), and write `inc` and `dec` for the order of addresses of a
  * load.
  * Approach: they are the types of these sizes. __bf16 is a macro, since newer host compilers have a type of that name that is another one than bfloat16_t.
+ * The smaller and the larger of two numbers are functions outside every namespace there; a call that could also mean std::min does.
  * Limits: float16_t and float32_t are in namespace AscendC, because headers of the Arm compiler have them outside.
  */
 #ifndef PITON_ASCENDC_COMPILER_NAMES_H
 #define PITON_ASCENDC_COMPILER_NAMES_H
 
+#include <type_traits>
+
 #include "types.h"
+
+template <typename T, typename U, typename... None>
+constexpr std::enable_if_t<std::is_arithmetic<T>::value && std::is_arithmetic<U>::value && sizeof...(None) == 0, std::common_type_t<T, U>> min(T a, U b,
+                                                                                                                                               None...) {
+    using Common = std::common_type_t<T, U>;
+    return static_cast<Common>(b) < static_cast<Common>(a) ? static_cast<Common>(b) : static_cast<Common>(a);
+}
+template <typename T, typename U, typename... None>
+constexpr std::enable_if_t<std::is_arithmetic<T>::value && std::is_arithmetic<U>::value && sizeof...(None) == 0, std::common_type_t<T, U>> max(T a, U b,
+                                                                                                                                               None...) {
+    using Common = std::common_type_t<T, U>;
+    return static_cast<Common>(a) < static_cast<Common>(b) ? static_cast<Common>(b) : static_cast<Common>(a);
+}
 
 enum addr_cal_mode_t { inc = 0, dec = 1 };
 

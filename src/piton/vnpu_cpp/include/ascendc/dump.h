@@ -3,7 +3,8 @@
  *
  * Problem: a kernel is debugged by what its tensors hold at a point of the program.
  * Approach: all pipes are waited for, then the scalar unit reads the elements and prints them as the documentation shows, also in the order of a shape.
- * Limits: tensors in the unified buffer and global memory. Of what the call costs on the chip nothing is published; here it costs the loads.
+ * Limits: tensors in global memory, the unified buffer, L1, L0A, L0B and L0C, which a scalar unit could not read. Of what the call costs on the chip nothing is
+ * published; here it costs the loads.
  */
 #ifndef PITON_ASCENDC_DUMP_H
 #define PITON_ASCENDC_DUMP_H
@@ -69,13 +70,30 @@ PITON_API std::string DumpedNotice(uint32_t count, const AscendC::ShapeInfo &sha
     return text + "], dumpSize is " + std::to_string(count) + (size < count ? ", dumpSize is greater than shapeSize.\n" : ", data is not enough.\n");
 }
 
+/* Its name; of the memories around the cube unit those that have a position of their own. */
+PITON_API const char *DumpedMemory(const vnpu_operand &operand, Location at) {
+    constexpr const char *kNames[] = {"", "GM", "UB", "L1", "L0A", "L0B", "L0C"};
+    RequireRange("DumpTensor", 0, operand.space, VNPU_SPACE_GM, VNPU_SPACE_L0C, at);
+    return kNames[operand.space];
+}
+
+template <typename T>
+PITON_API T DumpedElement(vnpu_operand operand, uint64_t index, Location at) {
+    const uint64_t bytes = index * sizeof(T);
+    operand.addr += bytes;
+    operand.limit = operand.space == VNPU_SPACE_GM ? operand.limit : bytes < operand.limit ? static_cast<uint32_t>(operand.limit - bytes) : 0;
+    vnpu_record record = MakeNote(VNPU_OP_SCALAR_LOAD, at, sizeof(T), 1);
+    record.src0 = operand;
+    return FromBits<T>(Fetch(record));
+}
+
 /* The first `count` elements in the order of `shape`, brackets around each dimension; "-" for elements that were not dumped. */
 template <typename Tensor>
 PITON_API std::string DumpedText(const Tensor &tensor, uint32_t count, const AscendC::ShapeInfo &shape, Location at) {
     const uint64_t size = SizeOf(shape);
     std::string text(shape.shapeDim, '[');
     for (uint64_t i = 0; i < size; ++i) {
-        text += i < count ? DumpedValue(tensor.GetValue(static_cast<uint32_t>(i), at)) : std::string("-");
+        text += i < count ? DumpedValue(DumpedElement<typename Tensor::PrimType>(tensor.Operand(), i, at)) : std::string("-");
         uint32_t ended = 0; /* dimensions that end with this element */
         for (uint64_t inside = i + 1, dim = shape.shapeDim; dim > 0 && inside % shape.shape[dim - 1] == 0; inside /= shape.shape[--dim]) {
             ++ended;
@@ -96,18 +114,10 @@ PITON_API void Dump(const Tensor &tensor, uint32_t desc, uint32_t count, const A
         return;
     }
     const vnpu_operand operand = tensor.Operand();
-    const bool is_of_cube = operand.space == VNPU_SPACE_L1 || operand.space == VNPU_SPACE_L0C;
-    const char *position = operand.space == VNPU_SPACE_GM ? "GM" : operand.space == VNPU_SPACE_L1 ? "L1" : is_of_cube ? "L0C" : "UB";
-    if (!is_of_cube) {
-        RequireRange("DumpTensor", 0, operand.space, VNPU_SPACE_GM, VNPU_SPACE_UB, at);
-    }
+    const char *position = DumpedMemory(operand, at);
     SubmitBarrier(VNPU_PIPE_ALL, VNPU_F_QUEUE, at);
     const Printed values[] = {Widen(desc), Widen(operand.addr), Widen(DumpedType<T>()), Widen(position), Widen(count)};
     SubmitPrint(Format("DumpTensor: desc=%u, addr=0x%x, data_type=%s, position=%s, dump_size=%u\n", values, 5), at);
-    if (is_of_cube) { /* the scalar unit does not reach these memories */
-        SubmitPrint("(the virtual NPU does not show what this memory holds)\n", at);
-        return;
-    }
     SubmitPrint(DumpedNotice(count, shape), at);
     const std::string text = DumpedText(tensor, count, shape, at);
     for (std::size_t from = 0; from < text.size(); from += kPrintBytes) {

@@ -1,5 +1,5 @@
 /*
- * Gather, Gatherb: elements or blocks at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, ArithProgression: counting up.
+ * Gather, Gatherb: elements or blocks at byte offsets. GatherMask: those that a pattern chooses. CreateVecIndex, Arange (ArithProgression): counting up.
  *
  * Problem: which bytes Gather reads is known to the data only; ArithProgression is a loop of other calls on the chip.
  * Approach: Gather, GatherMask and CreateVecIndex are one record each; ArithProgression is written with SetValue and Adds, as its documentation says it is.
@@ -152,12 +152,12 @@ PITON_API void CreateVecIndex(const LocalTensor<T> &dst, const T &firstValue, ui
     piton::SubmitVecIndex(dst, firstValue, piton::CountOf("CreateVecIndex", 2, count, at), piton::kDenseBlk, piton::kDenseRep, at);
 }
 
-/* The first 8 by the scalar unit, then 8 at a time up to 64, then 64 at a time, ordered as the chip's own code orders itself. */
+/* A block by the scalar unit (8 floats), then as many at a time up to a repeat (64), then a repeat at a time, ordered as the chip's own code orders itself. */
 template <typename T>
 PITON_API void ArithProgression(const LocalTensor<T> &dstLocal, const T firstValue, const T diffValue, const int32_t count,
                                 piton::Location at = piton::Location()) {
     PITON_REQUIRE_INDEX("ArithProgression");
-    constexpr int32_t kByScalar = 8, kStep = 64;
+    constexpr int32_t kByScalar = piton::kBlockBytes / sizeof(T), kStep = piton::kRepeatBytes / sizeof(T);
     piton::RequireRange("ArithProgression", 3, count, 0, INT32_MAX, at);
     for (int32_t i = 0; i < count && i < kByScalar; ++i) {
         dstLocal.SetValue(static_cast<uint32_t>(i), piton::Progress(firstValue, diffValue, i), at);
@@ -171,6 +171,12 @@ PITON_API void ArithProgression(const LocalTensor<T> &dstLocal, const T firstVal
         piton::SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
         done += next;
     }
+}
+
+/* Its present name. */
+template <typename T>
+PITON_API void Arange(const LocalTensor<T> &dst, const T firstValue, const T diffValue, const int32_t count, piton::Location at = piton::Location()) {
+    ArithProgression(dst, firstValue, diffValue, count, at);
 }
 
 }  // namespace AscendC

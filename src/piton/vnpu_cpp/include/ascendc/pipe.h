@@ -179,12 +179,11 @@ public:
     /* Ours: a buffer at `address` of the memory of `position`, which the engine is told of. */
     PITON_API void Introduce(piton::QueueBuffer &buffer, TPosition position, uint32_t address, uint32_t bytes, bool isQueue, piton::Location at);
 
-    /* Ours: the unified buffer that InitBuffer has not given out, for APIs that need memory and are given none. */
-    PITON_API LocalTensor<uint8_t> UnusedMemory(piton::Location at) const {
-        const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_UB));
-        const uint64_t begin = end_[VNPU_SPACE_UB];
-        return LocalTensor<uint8_t>(TPosition::VECCALC, static_cast<uint32_t>(begin), static_cast<uint32_t>(capacity), static_cast<uint32_t>(capacity - begin),
-                                    nullptr);
+    /* Ours: the unified buffer (or L1) that InitBuffer has not given out, for APIs that need memory and are given none. */
+    PITON_API LocalTensor<uint8_t> UnusedMemory(piton::Location at, TPosition position = TPosition::VECCALC) const {
+        const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, piton::SpaceOf(position)));
+        const uint64_t begin = end_[piton::SpaceOf(position)];
+        return LocalTensor<uint8_t>(position, static_cast<uint32_t>(begin), static_cast<uint32_t>(capacity), static_cast<uint32_t>(capacity - begin), nullptr);
     }
 
 private:

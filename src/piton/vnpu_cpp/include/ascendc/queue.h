@@ -255,6 +255,10 @@ private:
 template <TPosition position, int32_t depth, auto mask = 0>
 class TQue : public TQueBind<piton::PathOf(position).source, piton::PathOf(position).destination, depth, mask> {};
 
+/* A queue whose buffers are in L1, for operands of Matmul objects. */
+template <TPosition pos, int32_t depth = 1, auto mask = 0>
+using TSCM = TQueBind<pos, TPosition::TSCM, depth, mask>;
+
 /* Scratch memory without any flags. */
 template <TPosition position = TPosition::LCM>
 class TBuf {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 8u
+#define VNPU_ABI_VERSION 9u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -158,9 +158,11 @@ enum vnpu_opcode {
     VNPU_OP_LOAD_IMAGE = 208,
     VNPU_OP_FILL = 209, /* L1 (on MTE2), L0A or L0B (on MTE1) = scalar: p[0] = repeats, p[1] = bytes of one, p[3] = gap after it */
     /* scalar unit */
-    VNPU_OP_SCALAR_LOAD = 224,  /* fetch: value at src0, p[0] = bytes */
-    VNPU_OP_SCALAR_STORE = 225, /* dst = scalar, p[0] = bytes */
-    VNPU_OP_CACHE_CLEAN = 226,  /* DataCacheCleanAndInvalid on src0; p[0] = line mode, p[1] = destination */
+    VNPU_OP_SCALAR_LOAD = 224,      /* fetch: value at src0, p[0] = bytes; p[1] = 1: of any on-chip memory, for debugging */
+    VNPU_OP_SCALAR_STORE = 225,     /* dst = scalar, p[0] = bytes */
+    VNPU_OP_PAST_CACHE_LOAD = 227,  /* of global memory, past the data cache; otherwise as VNPU_OP_SCALAR_LOAD */
+    VNPU_OP_PAST_CACHE_STORE = 228, /* as VNPU_OP_SCALAR_STORE */
+    VNPU_OP_CACHE_CLEAN = 226,      /* DataCacheCleanAndInvalid on src0; p[0] = line mode, p[1] = destination */
     /* synchronisation: p[0] = source pipe, p[1] = destination pipe, p[2] = event id */
     VNPU_OP_SET_FLAG = 256,
     VNPU_OP_WAIT_FLAG = 257,

@@ -99,9 +99,9 @@ PITON_API void CubeCore::IterateBatch(const Batch &batch, const ResultPlace &pla
     leftLayout.stride = batch.strideA;
     rightLayout.stride = batch.strideB;
     for (uint32_t index = 0; index < batch.Results() * batch.loops; ++index) {
-        left_.start = After(left.start, leftLayout.Offset(batch.Taken(index, batch.lefts)) * left.bytes);
+        left_.start = After(left.start, left.Bytes(leftLayout.Offset(batch.Taken(index, batch.lefts))));
         left_.pitch = left.format == CubeFormat::NZ ? 0 : leftLayout.Pitch();
-        right_.start = After(right.start, rightLayout.Offset(batch.Taken(index, batch.rights)) * right.bytes);
+        right_.start = After(right.start, right.Bytes(rightLayout.Offset(batch.Taken(index, batch.rights))));
         right_.pitch = right.format == CubeFormat::NZ ? 0 : rightLayout.Pitch();
         leftPieces_.Clear();
         rightPieces_.Clear();

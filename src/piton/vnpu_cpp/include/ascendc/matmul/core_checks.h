@@ -8,9 +8,9 @@ namespace piton {
 
 constexpr uint32_t kL0Bytes = 64 * 1024; /* L0A and L0B each */
 
-PITON_API std::string Product(const char *name, uint32_t a, uint32_t b, uint32_t bytes, uint32_t times) {
-    return std::string(name) + " " + std::to_string(a) + " x " + std::to_string(b) + " elements of " + std::to_string(bytes) + " bytes, " +
-           std::to_string(times) + " times";
+PITON_API std::string Product(const char *name, uint32_t a, uint32_t b, uint32_t bits, uint32_t times) {
+    return std::string(name) + " " + std::to_string(a) + " x " + std::to_string(b) + " elements of " +
+           (bits < 8 ? std::string("4 bits") : std::to_string(bits / 8) + " bytes") + ", " + std::to_string(times) + " times";
 }
 
 PITON_API void CheckRoom(const std::string &what, uint64_t needed, uint64_t room, const char *memory, Location at) {
@@ -35,15 +35,15 @@ PITON_API void CubeCore::CheckTiling(Location at) const {
     CheckPositive("baseN", tiling_.baseN, at);
     CheckPositive("baseK", tiling_.baseK, at);
     const uint32_t baseM = tiling_.baseM, baseN = tiling_.baseN, baseK = tiling_.baseK;
-    const bool isWhole = (baseM % 16 == 0 || left_.IsVector()) && baseN % 16 == 0 && baseK % (kBlockBytes / left_.bytes) == 0;
+    const bool isWhole = (baseM % 16 == 0 || left_.IsVector()) && baseN % 16 == 0 && baseK % left_.Unit() == 0;
     if (!isWhole) {
-        FailMatmul("base blocks are whole fractals: baseM and baseN multiples of 16, baseK of " + std::to_string(kBlockBytes / left_.bytes) + "; found " +
+        FailMatmul("base blocks are whole fractals: baseM and baseN multiples of 16, baseK of " + std::to_string(left_.Unit()) + "; found " +
                        std::to_string(baseM) + " x " + std::to_string(baseN) + " x " + std::to_string(baseK),
                    at);
     }
-    CheckRoom(Product("baseM x baseK", baseM, baseK, left_.bytes, 1), left_.TileBytes(baseM, baseK), kL0Bytes, "L0A", at);
-    CheckRoom(Product("baseN x baseK", baseN, baseK, right_.bytes, 1), right_.TileBytes(baseN, baseK), kL0Bytes, "L0B", at);
-    CheckRoom(Product("baseM x baseN", baseM, baseN, 4, ResultBuffers()), uint64_t(ResultBytes()) * ResultBuffers(),
+    CheckRoom(Product("baseM x baseK", baseM, baseK, left_.bits, 1), left_.TileBytes(baseM, baseK), kL0Bytes, "L0A", at);
+    CheckRoom(Product("baseN x baseK", baseN, baseK, right_.bits, 1), right_.TileBytes(baseN, baseK), kL0Bytes, "L0B", at);
+    CheckRoom(Product("baseM x baseN", baseM, baseN, 32, ResultBuffers()), uint64_t(ResultBytes()) * ResultBuffers(),
               Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_L0C)), "L0C", at);
     if (tiling_.isBias) {
         CheckRoom("the bias of baseN " + std::to_string(baseN) + " columns", uint64_t(baseN) * 4, Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_BT)),

@@ -31,8 +31,8 @@ PITON_API void CubeCore::PlaceInL1(Location at) {
     const uint64_t rightBytes = traits.isRightOnChip ? 0 : uint64_t(right.slots) * right.slotBytes;
     const uint64_t biasBytes = tiling_.isBias ? CeilTo(tiling_.baseN * 4, kFractalBytes) : 0, needed = leftBytes + rightBytes + biasBytes;
     if (needed > l1Bytes_) {
-        const std::string what = Product("pieces of A of", left.outers, left.depth, left_.bytes, left.slots) + ", with " +
-                                 Product("pieces of B of", right.depth, right.outers, right_.bytes, right.slots) + " and " + std::to_string(biasBytes) +
+        const std::string what = Product("pieces of A of", left.outers, left.depth, left_.bits, left.slots) + ", with " +
+                                 Product("pieces of B of", right.depth, right.outers, right_.bits, right.slots) + " and " + std::to_string(biasBytes) +
                                  " bytes of bias";
         CheckRoom(what, needed, Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_L1)), "L1", at);
         l1At_ = pipe_->TakeForCube(AscendC::TPosition::A1, static_cast<uint32_t>(needed), at);

@@ -101,7 +101,7 @@ PITON_API void CubeCore::Multiply(const Block &block, uint32_t k, bool isFirst, 
 
 PITON_API void CubeCore::SubmitProduct(const Block &block, uint32_t, uint32_t depth, uint32_t mode, const vnpu_operand &results, Location at) {
     /* One row is read as a vector by Mmad, which it is for A of that format only. */
-    const uint32_t m = left_.IsVector() ? 1 : block.rows == 1 ? 16 : block.rows, n = CeilTo(block.columns, right_.OuterStep() == 32 ? 32 : 1);
+    const uint32_t m = left_.IsVector() ? 1 : block.rows == 1 ? 16 : block.rows, n = CeilTo(block.columns, right_.OuterStep() > 16 ? right_.OuterStep() : 1);
     const bool adds = (mode & (VNPU_MMAD_ZERO | VNPU_MMAD_BIAS)) == 0;
     if (adds && (m / 16) * (n / 16) < 10) {
         SubmitBarrier(VNPU_PIPE_M, VNPU_F_QUEUE, at); /* page of Mmad: small products are not kept in order */

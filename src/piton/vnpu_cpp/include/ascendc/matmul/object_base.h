@@ -176,7 +176,7 @@ protected:
     PITON_API static Side SideOf(bool isLeft) {
         Side side;
         side.format = Type::format;
-        side.bytes = sizeof(typename Type::T);
+        side.bits = static_cast<uint32_t>(8 * BytesOf<typename Type::T>(2) / 2);
         side.isLeft = isLeft;
         side.isRowByRow = ConfigOf(MM_CFG).intrinsicsCheck;
         return side;
@@ -216,7 +216,7 @@ protected:
         core_.SetQuantVector({operand, true});
     }
     PITON_API void SetBiasOperand(const vnpu_operand &operand) {
-        static_assert(kIsMatmulBias<SrcT, BiasT>, "Matmul: the bias is float or half, and int32_t for int8_t matrices");
+        static_assert(kIsMatmulBias<SrcT, BiasT>, "Matmul: the bias is float or half, and int32_t for int8_t and int4b_t matrices");
         proxy_.now.bias = operand;
         proxy_.now.hasBias = true;
         core_.SetBias(operand);

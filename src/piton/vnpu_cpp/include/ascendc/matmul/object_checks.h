@@ -13,15 +13,16 @@
 namespace piton {
 
 template <typename A>
-using SumOf = std::conditional_t<std::is_same<A, int8_t>::value, int32_t, float>;
+constexpr bool kIsWholeNumber = kIsOneOf<A, int8_t, AscendC::int4b_t>;
+template <typename A>
+using SumOf = std::conditional_t<kIsWholeNumber<A>, int32_t, float>;
 
 template <typename A, typename B>
-constexpr bool kIsMatmulInput = std::is_same<A, B>::value && kIsOneOf<A, half, bfloat16_t, float, int8_t>;
+constexpr bool kIsMatmulInput = std::is_same<A, B>::value && kIsOneOf<A, half, bfloat16_t, float, int8_t, AscendC::int4b_t>;
 template <typename A, typename C>
-constexpr bool kIsMatmulResult =
-    std::is_same<A, int8_t>::value ? kIsOneOf<C, int32_t, half, int8_t, uint8_t> : kIsOneOf<C, float, half, bfloat16_t, int8_t, uint8_t>;
+constexpr bool kIsMatmulResult = kIsWholeNumber<A> ? kIsOneOf<C, int32_t, half, int8_t, uint8_t> : kIsOneOf<C, float, half, bfloat16_t, int8_t, uint8_t>;
 template <typename A, typename Bias>
-constexpr bool kIsMatmulBias = std::is_same<A, int8_t>::value ? std::is_same<Bias, int32_t>::value : kIsOneOf<Bias, float, half>;
+constexpr bool kIsMatmulBias = kIsWholeNumber<A> ? std::is_same<Bias, int32_t>::value : kIsOneOf<Bias, float, half>;
 
 constexpr bool IsInputFormat(CubeFormat format) { return format == CubeFormat::ND || format == CubeFormat::NZ || format == CubeFormat::VECTOR; }
 constexpr bool IsResultFormat(CubeFormat format) { return format == CubeFormat::ND || format == CubeFormat::NZ || format == CubeFormat::ND_ALIGN; }
@@ -34,9 +35,12 @@ constexpr bool kIsLayoutOfFormat = Type::format != CubeFormat::NZ || (Type::layo
 template <class A, class B, class C, class Bias>
 constexpr bool CheckMatmulTypes() {
     static_assert(kIsMatmulInput<typename A::T, typename B::T>,
-                  "Matmul on the Ascend 910B multiplies half, bfloat16_t, float or int8_t by the same type; int4b_t is not supported by the virtual NPU");
+                  "Matmul on the Ascend 910B multiplies half, bfloat16_t, float, int8_t or int4b_t by the same type");
     static_assert(kIsMatmulResult<typename A::T, typename C::T>,
-                  "Matmul: C is float, half, bfloat16_t or int8_t, and of int8_t matrices int32_t, half or int8_t");
+                  "Matmul: C is float, half, bfloat16_t or int8_t, of int8_t matrices int32_t, half or int8_t, and of int4b_t matrices int32_t or half");
+    static_assert(A::layout == LayoutMode::NONE || !std::is_same<typename A::T, AscendC::int4b_t>::value, "Matmul: batches are not of int4b_t");
+    static_assert(!A::isTrans || !std::is_same<typename A::T, AscendC::int4b_t>::value,
+                  "Matmul: a matrix A of int4b_t is not transposed: the 910B transposes 4-bit elements on their way to L0B only");
     static_assert(IsInputFormat(A::format) && IsInputFormat(B::format) && B::format != CubeFormat::VECTOR,
                   "Matmul: A is CubeFormat::ND, NZ or VECTOR and B is ND or NZ on the virtual NPU");
     static_assert(IsResultFormat(C::format), "Matmul: C is CubeFormat::ND, NZ or ND_ALIGN");

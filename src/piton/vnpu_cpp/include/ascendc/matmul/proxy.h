@@ -235,7 +235,7 @@ private:
         Client(at).Post(now);
     }
     PITON_API vnpu_operand ToWorkspace(bool isLeft, const Side &side, AscendC::TPipe *pipe, Location at) const {
-        const uint64_t elements = uint64_t(isLeft ? now.m : now.n) * now.k, bytes = CeilTo(static_cast<uint32_t>(elements * side.bytes), kBlockBytes);
+        const uint64_t elements = uint64_t(isLeft ? now.m : now.n) * now.k, bytes = CeilTo(static_cast<uint32_t>(side.Bytes(elements)), kBlockBytes);
         const uint64_t half = (kWorkspaceOfVector - kResultBytes) / 2, offset = kResultBytes + (isLeft ? 0 : half);
         if (bytes > half) {
             FailMatmul("a matrix in the unified buffer of " + std::to_string(bytes) + " bytes: at most " + std::to_string(half) + " are possible here", at);

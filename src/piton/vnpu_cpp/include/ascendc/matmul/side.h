@@ -1,12 +1,12 @@
 /*
  * One input matrix of a Matmul object on its way: global memory to L1, L1 to L0A or L0B.
  *
- * Problem: a matrix is stored row by row or in fractals, transposed or not, in elements of 1, 2 or 4 bytes, and L0A and L0B each want fractals in their order.
+ * Problem: a matrix is stored row by row or in fractals, transposed or not, in elements of 4 to 32 bits, and L0A and L0B each want fractals in their order.
  * Approach: a piece in L1 has its rows side by side in units of 32 bytes (what Nd2Nz gives). Loading goes over a grid of squares of 16 outer elements (m or n)
  * by one fractal of k; source and destination steps of that grid depend on the layout only, so that one function issues the LoadData of every case. Where k is
- * the slow axis in memory, squares are transposed on the way: one fractal for 2-byte elements, two for 1 and 4 bytes (page of LoadDataWithTranspose). The two
- * of 4-byte elements have to lie one behind the other, so that such a piece is kept in strips of 16 rows.
- * Limits: no 4-bit elements.
+ * the slow axis in memory, squares are transposed on the way: one fractal for 2-byte elements, two for 1 and 4 bytes, four for 4 bits (page of
+ * LoadDataWithTranspose). The two of 4-byte elements have to lie one behind the other, so that such a piece is kept in strips of 16 rows.
+ * Limits: rows of 4-bit elements are whole bytes.
  */
 #ifndef PITON_ASCENDC_MATMUL_SIDE_H
 #define PITON_ASCENDC_MATMUL_SIDE_H
@@ -34,7 +34,7 @@ struct Area {
 struct Side {
     vnpu_operand start{}; /* of the core's part */
     CubeFormat format = CubeFormat::ND;
-    uint32_t bytes = 2;    /* of an element */
+    uint32_t bits = 16;    /* of an element */
     uint32_t orgOuter = 0; /* of the whole matrix */
     uint32_t orgK = 0;
     uint32_t pitch = 0; /* of its rows in elements where the whole matrix does not say it */
@@ -47,21 +47,24 @@ struct Side {
     PITON_API bool IsVector() const { return format == CubeFormat::VECTOR; }
     /* Whether k is the fast axis in memory. */
     PITON_API bool IsPlain() const { return IsVector() || isLeft != isTransposed; }
-    PITON_API uint32_t Unit() const { return kBlockBytes / bytes; } /* elements of 32 bytes */
-    PITON_API bool IsInStrips() const { return !IsPlain() && bytes == 4; }
+    PITON_API uint64_t Bytes(uint64_t elements) const { return elements * bits / 8; }
+    PITON_API uint32_t Unit() const { return kBlockBytes * 8 / bits; } /* elements of 32 bytes */
+    PITON_API bool IsInStrips() const { return !IsPlain() && bits == 32; }
+    /* Small elements are transposed by squares of as many rows as 32 bytes have columns. */
+    PITON_API bool IsInSquares() const { return !IsPlain() && bits <= 8; }
     /* Elements of outer and k in a square of the grid. */
-    PITON_API uint32_t OuterStep() const { return !IsPlain() && bytes == 1 ? 32 : 16; }
+    PITON_API uint32_t OuterStep() const { return IsInSquares() ? Unit() : 16; }
     PITON_API uint32_t DepthStep() const { return IsInStrips() ? 16 : Unit(); }
     /* Rows of a piece in L1, of which `rows` hold something. */
-    PITON_API uint32_t RowPitch(uint32_t rows) const { return IsVector() ? 1 : CeilTo(rows, !IsPlain() && bytes == 1 ? 32 : 16); }
-    PITON_API uint32_t Columns(uint32_t columns) const { return CeilTo(columns, IsInStrips() ? 16 : IsVector() ? kFractalBytes / bytes : Unit()); }
+    PITON_API uint32_t RowPitch(uint32_t rows) const { return IsVector() ? 1 : CeilTo(rows, IsInSquares() ? Unit() : 16); }
+    PITON_API uint32_t Columns(uint32_t columns) const { return CeilTo(columns, IsInStrips() ? 16 : IsVector() ? kFractalBytes * 8 / bits : Unit()); }
     PITON_API uint32_t PieceBytes(uint32_t outers, uint32_t depth) const {
-        return (IsPlain() ? RowPitch(outers) * Columns(depth) : RowPitch(depth) * Columns(outers)) * bytes;
+        return static_cast<uint32_t>(Bytes(uint64_t(IsPlain() ? RowPitch(outers) : RowPitch(depth)) * (IsPlain() ? Columns(depth) : Columns(outers))));
     }
     /* What L0 takes for them. */
     PITON_API uint32_t TileBytes(uint32_t outers, uint32_t depth) const {
         const uint32_t rows = IsVector() ? 1 : CeilTo(outers, OuterStep());
-        return rows * (IsVector() ? Columns(depth) : CeilTo(depth, DepthStep())) * bytes;
+        return static_cast<uint32_t>(Bytes(uint64_t(rows) * (IsVector() ? Columns(depth) : CeilTo(depth, DepthStep()))));
     }
 };
 
@@ -82,17 +85,16 @@ PITON_API Stored StoredArea(const Side &side, const Area &area) {
 PITON_API void SubmitRows(const Side &side, const vnpu_operand &dst, const Stored &part, uint32_t unitStep, Location at) {
     const uint64_t pitch = side.pitch != 0 ? side.pitch : side.IsPlain() ? side.orgK : side.orgOuter;
     vnpu_operand src = side.start;
-    src.addr += (part.row * pitch + part.column) * side.bytes;
+    src.addr += side.Bytes(part.row * pitch + part.column);
     const bool isLong = pitch > UINT16_MAX && part.rows > 1;
     if (isLong && !side.isRowByRow) {
         FailMatmul("rows of " + std::to_string(pitch) + " elements: DataCopy steps over 65535 at most; set intrinsicsCheck in the MatmulConfig", at);
     }
-    const uint32_t each = isLong ? 1 : part.rows;
+    const uint32_t each = isLong ? 1 : part.rows, width = static_cast<uint32_t>(side.Bytes(part.columns));
     for (uint32_t row = 0; row < part.rows; row += each) {
-        vnpu_record record =
-            CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, After(dst, uint64_t(row) * kBlockBytes), src, {each, part.columns * side.bytes, 0, 1}, at);
-        record.src0.addr += row * pitch * side.bytes;
-        record.p[2] = static_cast<uint32_t>(each == 1 ? part.columns * side.bytes : pitch * side.bytes);
+        vnpu_record record = CopyRecord(VNPU_OP_DATA_COPY_ND2NZ, VNPU_PIPE_MTE2, After(dst, uint64_t(row) * kBlockBytes), src, {each, width, 0, 1}, at);
+        record.src0.addr += side.Bytes(row * pitch);
+        record.p[2] = static_cast<uint32_t>(each == 1 ? width : side.Bytes(pitch));
         record.flags = side.flags;
         record.mask[0] = uint64_t(unitStep) | uint64_t(kBlockBytes) << 32;
         Submit(record);
@@ -117,7 +119,7 @@ PITON_API void LoadPiece(const Side &side, const vnpu_operand &dst, const Area &
     const uint32_t unitStep = side.RowPitch(height) * kBlockBytes;
     for (uint32_t row = 0; row < part.rows; row += height) {
         const Stored strip{part.row + row, part.column, std::min(height, part.rows - row), part.columns};
-        const vnpu_operand to = After(dst, uint64_t(row) * side.Columns(part.columns) * side.bytes);
+        const vnpu_operand to = After(dst, side.Bytes(uint64_t(row) * side.Columns(part.columns)));
         side.format == CubeFormat::NZ ? SubmitColumns(side, to, strip, unitStep, at) : SubmitRows(side, to, strip, unitStep, at);
     }
 }
@@ -145,7 +147,7 @@ PITON_API Grid SourceGrid(const Side &side, const Area &piece, const Area &tile)
         grid.srcDepth = pitch * kBlockBytes;
     } else if (side.IsInStrips()) {
         grid.srcOuter = 2 * kFractalBytes;
-        grid.srcDepth = side.Columns(piece.outers) * 16 * side.bytes;
+        grid.srcDepth = static_cast<uint32_t>(side.Bytes(side.Columns(piece.outers) * 16));
     } else {
         grid.srcOuter = pitch * kBlockBytes;
         grid.srcDepth = side.Unit() * kBlockBytes;
@@ -160,7 +162,7 @@ PITON_API Grid TileGrid(const Side &side, const Area &piece, const Area &tile) {
     const uint32_t depth = side.isLeft ? kFractalBytes : grid.outers * inOuter * kFractalBytes;
     grid.dstOuter = inOuter * outer;
     grid.dstDepth = inDepth * depth;
-    grid.fractalStep = side.IsPlain() ? 0 : side.bytes == 4 ? depth : side.bytes == 1 ? outer : kFractalBytes;
+    grid.fractalStep = side.IsPlain() ? 0 : side.bits == 32 ? depth : side.bits <= 8 ? outer : kFractalBytes;
     return grid;
 }
 
@@ -175,10 +177,10 @@ PITON_API void SubmitGridLine(const Grid &grid, const vnpu_operand &dst, const v
 
 /* `tile`, which lies in `piece`, to `dst` of L0A or L0B. The axis with more squares becomes the repeats; one instruction where both axes run on. */
 PITON_API void LoadTile(const Side &side, const vnpu_operand &dst, const vnpu_operand &src, const Area &piece, const Area &tile, Location at) {
-    const Grid grid =
-        side.IsVector() ? Grid{1, Pieces(tile.depth * side.bytes, kFractalBytes), 0, kFractalBytes, 0, kFractalBytes, 0} : TileGrid(side, piece, tile);
+    const Grid grid = side.IsVector() ? Grid{1, Pieces(static_cast<uint32_t>(side.Bytes(tile.depth)), kFractalBytes), 0, kFractalBytes, 0, kFractalBytes, 0}
+                                      : TileGrid(side, piece, tile);
     const uint64_t skipped =
-        side.IsVector() ? uint64_t(tile.k - piece.k) * side.bytes
+        side.IsVector() ? side.Bytes(tile.k - piece.k)
                         : uint64_t(tile.outer - piece.outer) / side.OuterStep() * grid.srcOuter + uint64_t(tile.k - piece.k) / side.DepthStep() * grid.srcDepth;
     const vnpu_operand from = After(src, skipped);
     if (grid.srcDepth == grid.srcOuter * grid.outers && grid.dstDepth == grid.dstOuter * grid.outers) {

@@ -135,6 +135,10 @@ PITON_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig 
     return tiling;
 }
 
+/* The configuration that an object's template parameter stands for. */
+PITON_API constexpr MatmulConfig ToMatmulConfig(const MatmulConfig &cfg) { return cfg; }
+PITON_API constexpr MatmulConfig ToMatmulConfig(const MatmulApiStaticTiling &cfg) { return cfg.cfg; }
+
 /* Functions of the kernel that replace the loads of base blocks and the way out of results. */
 template <void (*DataCopyOut)(const __gm__ void *gm, const LocalTensor<int8_t> &co1Local, const void *dataCopyOutParams, const uint64_t tilingPtr,
                               const uint64_t dataPtr) = nullptr,
@@ -173,6 +177,9 @@ PITON_API constexpr auto Ceil(const A &num1, const B &num2) -> decltype(num1 / n
 }
 
 namespace Impl {
+
+constexpr int32_t QUEUE_DEPTH = 1; /* public kernels take it for queues beside an object */
+
 namespace Detail {
 
 template <const auto &MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE>

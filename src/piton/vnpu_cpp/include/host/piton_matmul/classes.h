@@ -96,8 +96,9 @@ public:
         return Set(request_.leastBase, {minBaseM, minBaseN, minBaseK});
     }
     int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
-    void SetMatmulConfigParams(int32_t = 1, bool = false, ScheduleType = ScheduleType::INNER_PRODUCT, MatrixTraverse traverseIn = MatrixTraverse::NOSET,
-                               bool = false) {
+    void SetMatmulConfigParams(int32_t = 1, bool = false, ScheduleType scheduleTypeIn = ScheduleType::INNER_PRODUCT,
+                               MatrixTraverse traverseIn = MatrixTraverse::NOSET, bool = false) {
+        request_.isEven = scheduleTypeIn == ScheduleType::N_BUFFER_33;
         request_.traverse = traverseIn == MatrixTraverse::NOSET ? request_.traverse : traverseIn;
     }
     void SetMatmulConfigParams(const MatmulConfigParams &configParams) { SetMatmulConfigParams(1, false, configParams.scheduleType, configParams.traverse); }

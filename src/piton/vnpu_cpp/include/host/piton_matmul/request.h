@@ -121,6 +121,7 @@ struct Request {
     Room room;
     int32_t cores = 1;
     bool splitsK = false;
+    bool isEven = false; /* all cores get the same part: programs with NBuffer33MatmulPolicy set no tails, those that split k neither */
     matmul_tiling::MatrixTraverse traverse = matmul_tiling::MatrixTraverse::NOSET;
 };
 

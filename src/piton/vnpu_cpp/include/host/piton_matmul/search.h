@@ -24,7 +24,8 @@ constexpr double kToL0a = 238;    /* 441 GB/s */
 constexpr double kToL0b = 119;    /* 220.5 GB/s */
 constexpr double kFromL0c = 38;   /* 70 GB/s */
 constexpr double kMmadStart = 20; /* cycles beside the fractals of one Mmad, as for vector instructions */
-constexpr int64_t kBurst = 256;   /* rows are loaded in bursts; a part of one costs a whole one */
+constexpr int64_t kLargePiece = 32 * 1024;
+constexpr int64_t kBurst = 256; /* rows are loaded in bursts; a part of one costs a whole one */
 
 inline int64_t CeilDiv(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
 inline int64_t CeilTo(int64_t value, int64_t unit) { return CeilDiv(value, unit) * unit; }
@@ -64,8 +65,9 @@ public:
     }
 
     /* Elements that base blocks are multiples of. */
-    int64_t UnitN() const { return bytes_ == 1 ? 32 : 16; }
-    int64_t UnitK() const { return bytes_ == 1 ? 32 : 16; }
+    int64_t UnitN() const { return IsOfHalfBytes() ? 64 : bytes_ == 1 ? 32 : 16; }
+    int64_t UnitK() const { return UnitN(); }
+    bool IsOfHalfBytes() const { return request_.a.type == matmul_tiling::DataType::DT_INT4; }
 
 private:
     static constexpr int64_t kMostBase = 512;
@@ -118,7 +120,10 @@ private:
             if (left < perStep) {
                 continue;
             }
-            const int64_t step = perStep == 0 ? steps : std::min(steps, left / perStep);
+            /* Where one matrix stays, the other passes in pieces that are large enough for a load; more of L1 would only be kept from other objects. */
+            const int64_t large =
+                way == 0 || perStep == 0 ? steps : std::max<int64_t>(CeilDiv(2 * kLargePiece, perStep), CeilDiv(kBurst, given.baseK * bytes_));
+            const int64_t step = perStep == 0 ? steps : std::min({steps, left / perStep, large});
             cut.stepKa = way == 1 ? steps : step;
             cut.stepKb = way == 2 ? steps : step;
             cut.buffersA = way == 1 ? 1 : 2;

@@ -110,7 +110,8 @@ private:
         /* The same parts again, which fewer cores gave already; a part that was asked for is taken whatever the cores. */
         const bool isAgain = split.partsM != parts.m || split.partsN != parts.n || split.partsK != parts.k;
         const bool isAsked = request_.single.m > 0 || request_.single.n > 0 || request_.single.k > 0 || most.m > 0 || most.n > 0;
-        if ((isAgain && !isAsked) || split.part.cores > request_.cores) {
+        const bool isUneven = whole.m % split.part.m != 0 || whole.n % split.part.n != 0 || whole.k % split.part.k != 0;
+        if ((isAgain && !isAsked) || split.part.cores > request_.cores || ((request_.isEven || request_.splitsK) && isUneven)) {
             return;
         }
         if (isAsked && best.cut.IsThere() && best.part.m == split.part.m && best.part.n == split.part.n && best.part.k == split.part.k) {

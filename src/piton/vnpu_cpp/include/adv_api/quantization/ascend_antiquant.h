@@ -1,0 +1,7 @@
+/* A vendor header that kernels include: all of it is in kernel_operator.h. */
+#ifndef PITON_ADV_API_QUANTIZATION_ASCEND_ANTIQUANT_H
+#define PITON_ADV_API_QUANTIZATION_ASCEND_ANTIQUANT_H
+
+#include "kernel_operator.h"
+
+#endif /* PITON_ADV_API_QUANTIZATION_ASCEND_ANTIQUANT_H */
