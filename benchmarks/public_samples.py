@@ -227,7 +227,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="scratch folder; a temporary one by default")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--markdown", action="store_true", help="rows of a table")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
         for case in cases():
