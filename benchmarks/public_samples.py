@@ -198,7 +198,10 @@ def try_case(case: Case, checkout: Path, scratch: Path) -> Row:
     why = prepare(case, checkout / SAMPLES / case.path, folder)
     if why:
         return Row(case, f"not run: {why}", {})
-    report = run_program(case, folder)
+    try:
+        report = run_program(case, folder)
+    except RuntimeError as error:
+        return Row(case, f"not run: {error}", {})
     counts, messages = reported(report)
     unknown = [messages[name] for name in counts if name not in case.known]
     return Row(case, verdict(case, folder, report), counts, report["total_us"], unknown[0] if unknown else "")
