@@ -1,6 +1,6 @@
 """How many public kernels for the Ascend 910B compile and link against our headers.
 
-usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept | --failed]
+usage: python benchmarks/coverage --work FOLDER CHECKOUT ... [--only TEXT] [--sample N] [--rows N] [--combinations N] [--kept | --failed] [--jobs N]
                                   [--write PAGE [--note TEXT]]
 
 CHECKOUT is a working copy of ops-math, ops-nn or cann-bench; nothing of them is kept here. Results are kept as JSON in FOLDER and taken up again: what did not
@@ -14,6 +14,8 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +37,17 @@ ARCH = 2201
 """The compiler's number of the Ascend 910B (asc-devkit, `--npu-arch=dav-2201`)."""
 
 
+@dataclass(frozen=True)
+class Work:
+    """How to go about it."""
+
+    folder: Path
+    jobs: int
+    """Kernels that are tried at a time."""
+    is_enough: Callable[[Result], bool]
+    """Which kept results stand although the headers have changed since."""
+
+
 def main() -> int:
     """Measure, print, and write the page if asked to."""
     options = _parser().parse_args()
@@ -44,7 +57,7 @@ def main() -> int:
     effort = Effort(rows=options.rows, combinations=options.combinations)
     store = Store(options.work.resolve() / "results.json")
     chosen = _chosen(selections, options.only, options.sample)
-    results = store.kept(chosen) if options.kept else _measured(chosen, options.work.resolve(), effort, store, _enough(options.failed))
+    results = store.kept(chosen) if options.kept else _measured(chosen, Work(options.work.resolve(), options.jobs, _enough(options.failed)), effort, store)
     print(summary(results))
     if programs:
         report = Report(selections, results, effort, _command(sys.argv[1:]), programs, options.note)
@@ -54,7 +67,6 @@ def main() -> int:
 
 
 def _enough(is_failed_only: bool) -> Callable[[Result], bool]:
-    """Which kept results stand although the headers have changed since."""
     return lambda result: is_failed_only and result.is_linked
 
 
@@ -82,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--combinations", type=int, default=Effort().combinations, help="template combinations per row")
     parser.add_argument("--kept", action="store_true", help="build nothing: print and write what a run with the same FOLDER, ended or not, has found so far")
     parser.add_argument("--failed", action="store_true", help="try again only what has not linked in earlier runs with the same FOLDER")
+    parser.add_argument("--jobs", type=int, default=1, help="kernels at a time")
     parser.add_argument("--write", type=Path, help="the page to write; the results as JSON come beside it")
     parser.add_argument("--note", default="", help="a sentence on this run, for the page")
     return parser
@@ -93,21 +106,26 @@ def _chosen(selections: list[Selection], only: str, step: int) -> list[Kernel]:
     return sorted(kernels, key=lambda kernel: hashlib.sha256(f"{kernel.root.name}/{kernel.path}".encode()).hexdigest())[::step]
 
 
-def _measured(kernels: list[Kernel], work: Path, effort: Effort, store: Store, is_enough: Callable[[Result], bool]) -> list[Result]:
-    builder = Builder(HEADERS, work, ARCH)
+def _measured(kernels: list[Kernel], work: Work, effort: Effort, store: Store) -> list[Result]:
+    builder = Builder(HEADERS, work.folder, ARCH)
     builder.gather(kernels)
     ours = Headers(folder=str(HEADERS), commit=commit_of(ROOT), names=_known())
     measurer = Measurer(builder, make_runner(), effort, ours)
     indexes = {root: index(root) for root in dict.fromkeys(kernel.root for kernel in kernels)}
-    results: list[Result] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress:
+
+    def one(kernel: Kernel) -> Result:
+        found = store.find(kernel, measurer, is_enough=work.is_enough) or store.keep(measurer.measure(kernel, indexes[kernel.root]))
+        progress.update(task, advance=1, description=f"{kernel.path[-50:]:50}")
+        return found
+
+    with Progress(*columns) as progress, ThreadPoolExecutor(work.jobs) as pool:
         task = progress.add_task("kernels", total=len(kernels))
-        for kernel in kernels:
-            progress.update(task, description=f"{kernel.path[-50:]:50}")
-            results.append(store.find(kernel, measurer, is_enough=is_enough) or store.keep(measurer.measure(kernel, indexes[kernel.root])))
-            progress.advance(task)
-    return results
+        try:
+            return list(pool.map(one, kernels))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # what has not begun: an interrupt would wait for all of it
+            raise
 
 
 def _known() -> frozenset[str]:

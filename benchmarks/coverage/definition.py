@@ -25,7 +25,8 @@ _CLASS = re.compile(r"class\s+\w+\s*(?:final\s*)?:\s*public\s+(?:\w+::)*OpDef\b.
 _SETTERS = "SetTiling|SetInferShape|SetInferDataType|SetInferShapeRange|SetCheckSupport"
 _FUNCTIONS = re.compile(rf"(?:this->(?:AICore\(\)\s*)?)?\.?(?:{_SETTERS})\s*\(\s*[\w:]+\s*\)\s*;?")
 _LISTS = re.compile(r"^(?:static\s+|const\s+|constexpr\s+)+[\w:<> ]+\s+\w+(?:\[\])?\s*(?:=\s*)?\{[^;]*\};", re.MULTILINE)
-_LIMITS = Limits(wall_s=30.0, cpu_s=20, memory_bytes=2 << 30, processes=16)
+_LIMITS = Limits(wall_s=30.0, cpu_s=20, memory_bytes=2 << 30, processes=512)
+"""The user of the sandbox may have other processes on a busy machine, which count too."""
 _MAIN = "int main() { return piton_project::Describe(); }\n"
 
 

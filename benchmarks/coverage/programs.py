@@ -24,6 +24,7 @@ _REGISTERS = re.compile(r"\b(?:TORCH_LIBRARY\w*|PYBIND11_MODULE)\s*\(")
 _OPERATOR = re.compile(r"\bm\s*\.\s*(?:def|impl)\s*\(\s*\"([A-Za-z_]\w*)")
 _DEVICE = re.compile(r"<<<|__global__|ICPU_RUN_KF|ACLRT_LAUNCH_KERNEL|aclrtlaunch_")
 _LIBRARY = re.compile(r"\bac(?:lnn[A-Z]\w*|l[A-Z]\w*GetWorkspaceSize|lop[A-Z]\w*)|\baclnnop/|\bACLNN_CMD\w*|\bEXEC_NPU_CMD\w*")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _GRAPH = re.compile(r"ge_api|ge::Session|ge_ir_build|es_all_ops|GraphBuilder")
 _CPU = re.compile(r"aicpu", re.IGNORECASE)
 _UNIT_TEST = re.compile(r"gtest/gtest\.h|RUN_ALL_TESTS|InitGoogleTest")
@@ -142,7 +143,7 @@ def _why_not(root: Path, path: Path, text: str) -> str:
         return "for other chips by the operator's definition"
     if _UNIT_TEST.search(text):
         return "unit test of a framework that is no part of it"
-    everything = "\n".join([text, *(text_of(item) for item in _beside(path))])
+    everything = _COMMENT.sub(" ", "\n".join([text, *(text_of(item) for item in _beside(path))]))
     if _DEVICE.search(everything):
         return ""
     if _GRAPH.search(text):

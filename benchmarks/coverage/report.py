@@ -31,7 +31,7 @@ counts as linked when all that was tried links as in an evaluation, where device
 part and [public-kernels.md](public-kernels.md) answer for those that could be run.
 """
 
-_PROGRAMS = """# Whole programs and operators of torch
+_PROGRAMS = """## Whole programs and operators of torch
 
 Every file of the checkouts with a `main()` that launches kernels for the 910B, and every file that registers operators with torch and holds or launches such
 kernels. What came of each was seen by running it and is written down in benchmarks/coverage/programs.json; a file without an entry fails the command.
@@ -158,9 +158,9 @@ def _programs(report: Report) -> str:
         _PROGRAMS,
         f"{sum(entry.verdict == RIGHT for _, entry in found.judged)} of {len(judged)} run right.\n",
         _table("file | kind | verdict | how it was checked, or what was seen | when, with which commit", judged),
-        "## Operators of torch that call the vendor's library\n",
+        "### Operators of torch that call the vendor's library\n",
         _table("file | why it cannot run here", decided),
-        "## Files with `main()` that are left out\n",
+        "### Files with `main()` that are left out\n",
         _table("repository and why | files", left),
     ]
     return "\n".join(parts)

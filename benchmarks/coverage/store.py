@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 
 from measure import Measurer, Result
 from selection import Kernel
@@ -16,6 +17,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         listed = json.loads(path.read_text("utf-8")) if path.exists() else []
         self._kept = {(item["repository"], item["path"]): Result.model_validate(item) for item in listed}
@@ -32,8 +34,12 @@ class Store:
 
     def keep(self, result: Result) -> Result:
         """Write it with all others."""
-        self._kept[(result.repository, result.path)] = result
+        with self._lock:
+            self._kept[(result.repository, result.path)] = result
+            self._write()
+        return result
+
+    def _write(self) -> None:
         scratch = self._path.with_suffix(".new")
         scratch.write_text(json.dumps([item.model_dump(mode="json") for item in self._kept.values()], indent=1), "utf-8")
         os.replace(scratch, self._path)
-        return result

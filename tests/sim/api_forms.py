@@ -69,3 +69,13 @@ def instance(number: int, types: str) -> str:
     to, _, source = (types or "float").partition(",")
     source = source or to
     return f"template void form{number}<{to}, {source}>(Given<{to}, {source}> &);"
+
+
+def counts() -> dict[str, int]:
+    """Figures of the tables: names, forms, forms with one of their types, and types that a form refuses."""
+    return {
+        "names": len({form.name for form in FORMS}),
+        "forms": len(FORMS),
+        "accepted": sum(len(form.instances()) for form in FORMS),
+        "refused": sum(len(form.refused) for form in FORMS),
+    }

@@ -25,6 +25,7 @@ def of_object(name: str, arguments: tuple[str, ...], types: str) -> tuple[Form, 
 MATMUL: tuple[Form, ...] = (
     *forms("MatmulType", tuple(f"{{n}}<TPosition::{place}, CubeFormat::ND, T> one" for place in PLACES), MATRICES, ""),
     *forms("MatmulType", tuple(f"{{n}}<TPosition::GM, CubeFormat::{form}, T> one" for form in FORMATS), MATRICES, ""),
+    *forms("MatmulType", ("{n}<TPosition::GM, CubeFormat::ND, T, true, LayoutMode::BSNGD, true> one",), MATRICES, ""),
     *forms("MatmulImpl", tuple(f"{SIDE}{{n}}<A, A, C> mm{rest}" for rest in ("", "; mm.Init(&plan)", "; mm.Init(&plan, pipe_)")), TYPES, ""),
     *forms("REGIST_MATMUL_OBJ", (SIDE + "Matmul<A, A, C> mm; {n}(pipe_, GetSysWorkSpacePtr(), mm)",), TYPES, ""),
     *forms("REGIST_MATMUL_OBJ", (SIDE + "Matmul<A, A, C> mm; {n}(pipe_, GetSysWorkSpacePtr(), mm, &plan)",), TYPES, ""),
@@ -45,6 +46,6 @@ MATMUL: tuple[Form, ...] = (
     ),
     *of_object("IterateAll", (*RESULT, "<false>(g)", "g, 0, false, true", "g, 0, false, false, true"), TYPES),
     *of_object("IterateAll", ("d", "d, 1"), ONE),
-    *of_object("GetTensorC", (*RESULT, "<false>(g)", "d", "d, 0, true", "", "<false>()"), TYPES),
+    *of_object("GetTensorC", (*RESULT, "<false>(g)", "d", "d, 0, true", "g, d", "", "<false>()"), TYPES),
     *forms(".End", (SIDE + "Matmul<A, A, C> mm; mm.End()",), ONE, ""),
 )

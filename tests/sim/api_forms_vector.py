@@ -59,7 +59,8 @@ VECTOR: tuple[Form, ...] = (
     *forms("Axpy", ("{n}(d, x, r, u8, 8)", "{n}<T, U, true>(d, x, r, u8, 8)"), AXPY, "half,float"),
     *forms("Compare", COMPARED, "half float int32_t"),
     *forms("Compare", ("{n}(a, b, CMPMODE::LT, uint64_t(8), binary)", "{n}(a, b, CMPMODE::LT, m, binary)"), FLOATS),
-    *forms("Compare", tuple(f"u8 = a {sign} b" for sign in ("<", ">", "<=", ">=", "==", "!=")), "half float int32_t"),
+    *forms("Compare", ("u8 = a < b",), "half float int32_t"),
+    *forms("Compare", tuple(f"u8 = a {sign} b" for sign in (">", "<=", ">=", "==", "!=")), "half float int32_t", ""),  # one function with that of <
     *forms("Compares CompareScalar", COMPARED_NUMBER, "half float int32_t"),
     *forms(
         "Select", SELECTED, " ".join(f"{kind},{bits}" for kind in FLOATS.split() for bits in BITS), "half,int16_t float,half int32_t,uint8_t bfloat16_t,uint8_t"
@@ -84,7 +85,8 @@ VECTOR: tuple[Form, ...] = (
     *forms("Copy", ("{n}(d, a, uint64_t(8), 1, copied)", "{n}(d, a, m, 1, copied)", "{n}<T, false>(d, a, MASK_PLACEHOLDER, 1, copied)"), SPREAD),
     *forms("Gather", ("{n}(d, a, u32, 0, 8)", "{n}(d, a, u32, 0, uint64_t(8), 1, 8)", "{n}(d, a, u32, 0, m, 1, 8)"), SPREAD),
     *forms("TransDataTo5HD", ("{n}<T>(places, places, turned)", "{n}<T>(u64, u64, turned)", "{n}(rows, rows, turned)"), NARROW),
-    *forms("Power", POWERS, "half float int32_t"),
+    *forms("Power", POWERS[::4], "half float int32_t"),
+    *forms("Power", tuple(call for at, call in enumerate(POWERS) if at % 4), "half float int32_t", ""),  # they are made of the first of each four
     *forms("Floor Ceil", BOTH_SIZES, FLOATS),
     *forms("Log", ("{n}(d, a, 8)", "{n}(d, a)", "{n}<T, true>(d, a, 8)"), FLOATS),
     *forms(
@@ -92,8 +94,8 @@ VECTOR: tuple[Form, ...] = (
         ("{n}<T, 2, 1>(d, a, shape, shape, u8)", "{n}<T, 2, 0>(d, a, shape, shape)", "{n}<T, 1, 0>(d, a, shape, shape)"),
         "int8_t uint8_t half float",
     ),
-    *forms("InitGlobalMemory", ("{n}(g, 8, s)",), "uint16_t int16_t half bfloat16_t uint32_t int32_t float"),
-    *forms("InitOutput", ("{n}(g, 8, s)", "{n}<T>(g, 8)"), "uint16_t int16_t half bfloat16_t uint32_t int32_t float"),
+    *forms("InitGlobalMemory", ("{n}(g, 8, s)",), SPREAD),  # bfloat16_t as public kernels use it
+    *forms("InitOutput", ("{n}(g, 8, s)", "{n}<T>(g, 8)"), SPREAD),
     *forms("DataCopy", ("{n}(d, g, 8)", "{n}(g, a, 8)", "{n}(d, a, 8)", "{n}(d, g, blocks)", "{n}(g, a, blocks)", "{n}(d, a, blocks)"), BYTEWISE, ""),
     *forms("DataCopy", ("{n}(d, g, slice, slice, 1)", "{n}(g, a, slice, slice)"), f"{NARROW} bfloat16_t", "int64_t double"),
     *forms("DataCopy", ("{n}(d, g, nz)",), f"{NARROW} bfloat16_t int4b_t", "int64_t double"),

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "coverage"))
 
 import classify
+import programs
 import selection
 import structures
 from builder import Built
@@ -155,7 +156,56 @@ def test_a_checkout_is_measured_and_taken_up_again(tmp_path: Path) -> None:
         "unlinked": ("undefined symbol", False),
     }
     assert results["templated"]["combinations_tried"] == 2  # the table counts whatever name it has
-    assert "`NotThere` | 1" in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert "`NotThere` | 1" in text
+    assert "python benchmarks/coverage --work work checkout --write page.md" in text
     kept = (work / "results.json").stat().st_mtime_ns
     assert subprocess.run(command, capture_output=True, text=True, check=False).returncode == 0
     assert (work / "results.json").stat().st_mtime_ns == kept
+    again = [*command[:-2], "--rows", "1", "--failed", "--jobs", "2"]
+    assert subprocess.run(again, capture_output=True, text=True, check=False).returncode == 0
+    rows = {Path(item["path"]).stem: len(item["rows"]) for item in json.loads((work / "results.json").read_text("utf-8"))}
+    assert rows == {"scaled": 2, "templated": 1, "other": 1, "unlinked": 1}  # what had linked was left as it was
+
+
+PROGRAM = "__global__ __aicore__ void k();\nint main() { k<<<1, nullptr, nullptr>>>(); }"
+BINDING = 'TORCH_LIBRARY(a, m) { m.def("mine(Tensor x) -> Tensor"); }\n'
+
+
+def test_programs_and_operators_of_torch_are_listed_and_the_rest_is_counted_or_decided(tmp_path: Path) -> None:
+    operator(tmp_path, "newer", chip="ascend950")
+    write(tmp_path / "a/examples/program.asc", PROGRAM)
+    write(tmp_path / "a/runner/main.cpp", '#include "runner.h"\nint main() { return Run(); }')
+    write(tmp_path / "a/runner/runner.cpp", "int Run() { return aclnnMine(); }")
+    write(tmp_path / "b/bound.cpp", BINDING + PROGRAM.replace("main", "Launch"))
+    write(tmp_path / "b/calls.cpp", BINDING + "void f() { EXEC_NPU_CMD(aclnnMine, x); }")
+    write(tmp_path / "b/test_host.cpp", "// __global__\nint main() { return 0; }")
+    write(tmp_path / "math/newer/examples/other.cpp", PROGRAM)
+    write(tmp_path / "c/op_kernel_aicpu/cpu.cpp", PROGRAM)
+    found = programs.find([tmp_path])
+    assert [(item.path, item.operators) for item in found.programs] == [("a/examples/program.asc", ()), ("b/bound.cpp", ("mine",))]
+    assert [(item.path, item.verdict) for item in found.decided] == [("b/calls.cpp", programs.OF_THE_LIBRARY)]
+    reasons = (programs.OF_THE_LIBRARY, programs.OF_THE_HOST, "for other chips by the operator's definition", "for the AI CPU")
+    assert found.left_out == {f"{tmp_path.name}: {reason}": 1 for reason in reasons}
+
+
+def test_a_program_without_an_entry_and_an_entry_without_its_program_are_errors(tmp_path: Path) -> None:
+    write(tmp_path / "program.asc", PROGRAM)
+    write(tmp_path / "calls.cpp", BINDING + "void f() { EXEC_NPU_CMD(aclnnMine, x); }")
+    found = programs.find([tmp_path])
+
+    def entry(path: str) -> programs.Entry:
+        return programs.Entry(repository=tmp_path.name, path=path, verdict=programs.RIGHT)
+
+    with pytest.raises(programs.ForgottenError, match=r"no entry .* program\.asc"):
+        programs.judge(found, [])
+    with pytest.raises(programs.ForgottenError, match=r"no such program .* gone"):
+        programs.judge(found, [entry("program.asc"), entry("gone.asc")])
+    judged = programs.judge(found, [entry("program.asc"), entry("calls.cpp")])
+    assert [pair[0].path for pair in judged.judged] == ["program.asc", "calls.cpp"]
+    assert judged.decided == ()  # somebody has run it by other means
+    assert len(programs.judge(found, [entry("program.asc")]).decided) == 1
+
+
+def test_every_entry_says_what_was_seen_when_and_with_which_commit() -> None:
+    assert [item.path for item in programs.entries() if not (item.how and item.day and item.commit)] == []

@@ -85,6 +85,13 @@ def test_a_type_that_only_a_launch_mentions_stays_when_it_is_wanted() -> None:
     assert kept(text, "Policy") == ["struct Policy { static constexpr int n = 4; };"]
 
 
+def test_a_registration_without_a_semicolon_leaves_the_end_of_its_namespace_alone() -> None:
+    text = "namespace host {\nint left = torch::now();\nREGISTER(Sum, SumData)\n}  // namespace host\n__global__ __aicore__ void k() {}\n"
+    lines = kept(text)
+    assert lines.count("namespace host {") == sum(line.startswith("}") for line in lines)
+    assert "__global__ __aicore__ void k() {}" in lines
+
+
 def test_a_function_that_needs_torch_is_named_for_the_message() -> None:
     found = cut({"op.asc": "int64_t size_of(const at::Tensor &x) { return x.numel(); }\n__aicore__ inline void f() { size_of(); }\n"}, ())
     assert isinstance(found, DeviceTexts)

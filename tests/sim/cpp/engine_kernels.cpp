@@ -90,8 +90,9 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 }  // namespace
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
-    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindFormKernel, FindRestKernel, FindShapeKernel,
-                            FindMatmulKernel, FindMixedMatmulKernel, FindProbe, FindComposedProbe, FindMatmulFormKernel, FindAskedMatmulKernel}) {
+    for (const auto find : {FindApiKernel, FindRowKernel, FindFunctionKernel, FindSortKernel, FindNormKernel, FindLayerNormKernel, FindFlashKernel,
+                            FindMoreNormKernel, FindFormKernel, FindCallKernel, FindNamedMatmulKernel, FindRestKernel, FindShapeKernel, FindMatmulKernel,
+                            FindMixedMatmulKernel, FindProbe, FindComposedProbe, FindMatmulFormKernel, FindAskedMatmulKernel}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

@@ -22,7 +22,7 @@ from piton.targets.vnpu.tokens import Token
 
 HOST_HEADERS = re.compile(r"(?:torch|ATen|c10|torch_npu|pybind11)/|Python\.h$|piton_torch\.h$")
 """Headers that only host code can use."""
-_HOST_SCOPES = frozenset({"torch", "at", "c10", "c10_npu", "at_npu", "pybind11", "py"})
+_HOST_SCOPES = frozenset({"torch", "at", "c10", "c10_npu", "at_npu", "torch_npu", "pybind11", "py"})
 _HOST_NAMES = re.compile(r"(?:TORCH|AT|C10|PYBIND11)_[A-Z0-9_]+|Py[A-Z]\w+|PyInit_\w+")
 MARKS = frozenset({"__aicore__", "__global__", "__host_aicore__", "__simd_vf__", "__simt_vf__", "__simd_callee__", "__simt_callee__"})
 """What marks a declaration as device code."""

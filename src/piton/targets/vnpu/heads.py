@@ -53,8 +53,8 @@ def ends_with_body(tokens: list[Token], following: str) -> bool:
 
 
 def is_macro_call(tokens: list[Token], following: str) -> bool:
-    """`REGISTER(x)` without a semicolon, with the next declaration after it."""
-    return len(tokens) > 2 and tokens[1].text == "(" and tokens[0].text.isupper() and (following[:1].isalpha() or following[:1] in ("_", "#", ""))
+    """`REGISTER(x)` without a semicolon, with the next declaration after it or the end of the namespace."""
+    return len(tokens) > 2 and tokens[1].text == "(" and tokens[0].text.isupper() and (following[:1].isalpha() or following[:1] in ("_", "#", "", "}"))
 
 
 def head_of(everything: list[Token]) -> list[Token]:

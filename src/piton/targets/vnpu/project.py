@@ -18,8 +18,13 @@ from piton.targets.vnpu.project_described import Described, Project, Row, Templa
 from piton.targets.vnpu.project_match import Matched
 
 DESCRIBER = "piton_describe.cpp"
-_OF_THE_API = "TCubeTiling"
-"""The one tiling structure that kernels know without the project: its host form is made by the same macros."""
+_NORMS = "ascendc/norms/tilings.h"
+_OF_THE_API = {
+    "TCubeTiling": "ascendc/matmul/cube_tiling.h", "SoftMaxTiling": _NORMS, "LogSoftMaxTiling": _NORMS, "LayerNormTiling": _NORMS,
+    "LayerNormSeparateTiling": _NORMS, "LayerNormGradTiling": _NORMS, "LayerNormGradBetaTiling": _NORMS, "DeepNormTiling": _NORMS,
+    "GroupNormTiling": _NORMS, "BatchNormTiling": _NORMS, "RmsNormTiling": _NORMS,
+}  # fmt: skip
+"""Tiling structures that kernels know without the project, and where from: their host form is made by the same macros."""
 DESCRIBER_TEXT = '#include "piton_project/describe.h"\nint main() { return piton_project::Describe(); }\n'
 BINDING = "piton_binding.cpp"
 _TYPES = {
@@ -161,8 +166,8 @@ class Sources:
         """What the tiling macros of the host define, as the kernel sees it."""
         lines: list[str] = []
         for structure in self._project.structures:
-            if structure.title == _OF_THE_API:
-                lines.append('#include "ascendc/matmul/cube_tiling.h"')
+            if structure.title in _OF_THE_API:
+                lines.append(f'#include "{_OF_THE_API[structure.title]}"')
                 continue
             members = " ".join(f"{_aligned(item.type)} {item.name}{f'[{item.count}]' if item.count else ''};" for item in structure.fields)
             lines.append(f"struct alignas(8) {structure.title} {{ {members} }};")
@@ -209,4 +214,4 @@ def signature(operator: Operator, matched: Matched) -> str:
 
 def _aligned(member_type: str) -> str:
     """Inner structures start at multiples of eight bytes on the host."""
-    return f"alignas(8) {member_type}" if member_type == _OF_THE_API else member_type
+    return f"alignas(8) {member_type}" if member_type in _OF_THE_API else member_type

@@ -68,6 +68,12 @@ struct Not {
         return static_cast<T>(~a);
     }
 };
+struct Relu {
+    template <class T>
+    static T of(T a) {
+        return most(a, T(0));
+    }
+};
 // A count of the width or more shifts everything out (a signed right shift leaves the sign).
 struct ShiftLeft {
     template <class T>
@@ -196,7 +202,7 @@ inline VectorKernel kernel(uint16_t opcode, uint8_t dtype, bool is_rounding = fa
         case VNPU_DT_U16:
             return first(logic<uint16_t>(opcode), shift<uint16_t>(opcode));
         case VNPU_DT_I32:
-            return first(arithmetic<int32_t>(opcode), shift<int32_t>(opcode, is_rounding));
+            return first(arithmetic<int32_t>(opcode), opcode == VNPU_OP_RELU ? unary<Relu, int32_t> : nullptr, shift<int32_t>(opcode, is_rounding));
         case VNPU_DT_U32:
             return shift<uint32_t>(opcode);
         default:

@@ -149,6 +149,17 @@ PITON_API FloatTensor WidePart(const FloatTensor &place, const AscendC::LocalTen
     }
 }
 
+/* `count` floats as T, each rounded once. */
+template <typename T>
+PITON_API void GiveFloats(const AscendC::LocalTensor<T> &dst, const FloatTensor &src, uint32_t count, Location at) {
+    if constexpr (std::is_same<T, float>::value) {
+        AscendC::Adds(dst, src, 0.0f, static_cast<int32_t>(count), at);
+    } else {
+        AscendC::Cast(dst, src, AscendC::RoundMode::CAST_NONE, count, at);
+    }
+    SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
+}
+
 template <typename Function, typename T>
 PITON_API void ComposePart(const Function &function, const AscendC::LocalTensor<T> &dst, const ComposedSources<T> &src, const FloatSteps &steps) {
     const FloatTensor x = WidePart(steps.Slot(Function::kSlots), src.x, steps);
@@ -203,10 +214,6 @@ PITON_API AscendC::LocalTensor<uint8_t> ComposedMemory(Location at) {
     template <typename T, bool isReuseSource = false, bool = false>                                                                                          \
     PITON_API void Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t calCount, piton::Location at = piton::Location()) { \
         Name<T, isReuseSource>(dstTensor, srcTensor, piton::ComposedMemory<decltype(piton::Function), T>(at), calCount, at);                                 \
-    }                                                                                                                                                        \
-    template <typename T, bool isReuseSource = false, bool = false, typename... None>                                                                        \
-    PITON_API piton::IfPlain<None...> Name(const LocalTensor<T> &dstTensor, const LocalTensor<T> &srcTensor, const uint32_t calCount, None...) {             \
-        Name<T, isReuseSource>(dstTensor, srcTensor, calCount, piton::ByAddress());                                                                          \
     }                                                                                                                                                        \
     }
 

@@ -8,6 +8,7 @@
 #ifndef PITON_ASCENDC_CONSTANTS_H
 #define PITON_ASCENDC_CONSTANTS_H
 
+#include "registers.h"
 #include "sync.h"
 
 namespace AscendC {
@@ -47,6 +48,10 @@ struct AscendCUtils {
         SetVectorMask<T>(len, at);
     }
     PITON_API static void ResetMask(piton::Location at = piton::Location()) { AscendC::ResetMask(at); }
+    /* 1: infinities and NaNs of halves are kept, as at the start of a kernel; 0: they are cut to the largest number. */
+    PITON_API static void SetOverflow(uint64_t ctrlValue, piton::Location at = piton::Location()) {
+        SetCtrlSpr<piton::kFloatSaturationBit, piton::kFloatSaturationBit>(ctrlValue == 1 ? 1 : 0, at);
+    }
     PITON_API static int32_t GetC0Count(const int32_t dtypeSize) { return DEFAULT_C0_SIZE / dtypeSize; }
 };
 

@@ -34,13 +34,6 @@ struct Location {
 /* The place of a call through a pointer, where nothing is known of the user's line. */
 PITON_API constexpr Location ByAddress() { return Location(Here(), "(call through a pointer)", 0); }
 
-/*
- * Result of the forms that have exactly the documented parameters. Kernels pass API functions as template arguments by those; a Location behind them makes
- * another type. A direct call prefers the form with the Location, since the other one ends in a pack (partial ordering of function templates).
- */
-template <typename... None>
-using IfPlain = std::enable_if_t<sizeof...(None) == 0>;
-
 #if defined(PITON_HOST_PASS)
 [[noreturn]] PITON_API void RefuseOnHost(const vnpu_record &record) {
     std::fprintf(stderr, "%s:%u: device code called on the host\n", reinterpret_cast<const char *>(record.file), record.line);

@@ -36,6 +36,7 @@ constexpr uint32_t kFloatLanes = kRepeatBytes / sizeof(float);
 constexpr uint32_t kFloatsOfBlock = kBlockBytes / sizeof(float);
 constexpr uint32_t kMostRows = 248;  /* whole groups of 8 for Brcb, within a repeat count */
 constexpr uint32_t kMostPitch = 255; /* blocks: a repeat stride */
+constexpr uint32_t kMostRepeats = 255;
 
 /* Rows at once, of `columns` floats each, `pitch` floats apart. */
 struct Rows {
@@ -58,8 +59,10 @@ struct Rows {
 
 struct SumOfRows {
     static constexpr float kNothing = 0.0f;
-    PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) {
-        AscendC::Add(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);
+    /* Strides of lanes, `from` and lanes again: with the lanes as second source a repeat may go on with what the one before it made of them. */
+    PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, uint32_t repeats,
+                                  const AscendC::BinaryRepeatParams &strides, Location at) {
+        AscendC::Add(lanes, from, lanes, mask, repeats, strides, at);
     }
     template <typename T>
     PITON_API static void Row(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &row, uint32_t count, Location at) {
@@ -73,8 +76,9 @@ struct SumOfRows {
 #define PITON_EXTREME_OF_ROWS(Name, Function, Whole, nothing)                                                                                               \
     struct Name {                                                                                                                                           \
         static constexpr float kNothing = nothing;                                                                                                          \
-        PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, const Rows &rows) { \
-            AscendC::Function(lanes, lanes, from, mask, rows.rows, {1, 1, 1, 8, 8, rows.Stride()}, rows.at);                                                \
+        PITON_API static void Combine(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &from, uint64_t mask, uint32_t repeats,   \
+                                      const AscendC::BinaryRepeatParams &strides, Location at) {                                                            \
+            AscendC::Function(lanes, from, lanes, mask, repeats, strides, at);                                                                              \
         }                                                                                                                                                   \
         template <typename T>                                                                                                                               \
         PITON_API static void Row(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &row, uint32_t count, Location at) {                    \
@@ -91,16 +95,40 @@ PITON_EXTREME_OF_ROWS(MinOfRows, Min, WholeReduceMin, std::numeric_limits<float>
 
 #undef PITON_EXTREME_OF_ROWS
 
+/* Is an instruction per 64 columns of all rows less work than one per row? */
+PITON_API bool RowsGoAcross(const Rows &rows) {
+    return rows.rows > 1 && rows.rows <= kMostRepeats && rows.pitch / kFloatsOfBlock <= kMostPitch && rows.rows >= rows.columns / kFloatLanes;
+}
+
+/* All repeats of one row into its 64 lanes: the second source and the result stay where they are. */
+template <typename Kind>
+PITON_API void CombineAlong(const AscendC::LocalTensor<float> &lanes, const AscendC::LocalTensor<float> &row, uint32_t columns, Location at) {
+    for (uint32_t done = 0; done < columns;) {
+        const uint32_t left = columns - done, whole = left / kFloatLanes < kMostRepeats ? left / kFloatLanes : kMostRepeats;
+        const uint32_t repeats = whole == 0 ? 1 : whole;
+        const uint64_t mask = whole == 0 ? left : kFloatLanes;
+        Kind::Combine(lanes, row[done], mask, repeats, {1, 1, 1, 0, 8, 0}, at);
+        SubmitBarrier(VNPU_PIPE_V, VNPU_F_QUEUE, at);
+        done += repeats * static_cast<uint32_t>(mask);
+    }
+}
+
 /* One result per row, dense; `lanes` holds 64 floats per row. */
 template <typename Kind>
 PITON_API void ReduceRows(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src, const AscendC::LocalTensor<float> &lanes,
                           const Rows &rows) {
     AscendC::Duplicate(lanes, Kind::kNothing, static_cast<int32_t>(rows.rows * kFloatLanes), rows.at);
     rows.Barrier();
-    for (uint32_t done = 0; done < rows.columns; done += kFloatLanes) {
-        const uint64_t mask = rows.columns - done < kFloatLanes ? rows.columns - done : kFloatLanes;
-        Kind::Combine(lanes, src[done], mask, rows);
-        rows.Barrier();
+    if (RowsGoAcross(rows)) {
+        for (uint32_t done = 0; done < rows.columns; done += kFloatLanes) {
+            const uint64_t mask = rows.columns - done < kFloatLanes ? rows.columns - done : kFloatLanes;
+            Kind::Combine(lanes, src[done], mask, rows.rows, {1, 1, 1, 8, rows.Stride(), 8}, rows.at);
+            rows.Barrier();
+        }
+    } else {
+        for (uint32_t row = 0; row < rows.rows; ++row) {
+            CombineAlong<Kind>(lanes[row * kFloatLanes], src[row * rows.pitch], rows.columns, rows.at);
+        }
     }
     Kind::Finish(dst, lanes, rows);
     rows.Barrier();

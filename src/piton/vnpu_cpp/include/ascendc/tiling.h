@@ -89,7 +89,7 @@ using PitonTilingData = ::piton::NoTilingStructure_NameItWith_REGISTER_TILING_DE
     [[maybe_unused]] decltype(structure::member) name = ::piton::ReadTiling<structure>(address, #structure).member
 #define GET_TILING_DATA_PTR_WITH_STRUCT(structure, name, address)     \
     ::piton::CheckTiling<structure>(#structure, ::piton::Location()); \
-    [[maybe_unused]] __gm__ const structure *name = reinterpret_cast<__gm__ const structure *>(address)
+    [[maybe_unused]] __gm__ structure *name = reinterpret_cast<__gm__ structure *>(address)
 
 #define TILING_KEY_IS(key) (::piton::IsTilingKey(::piton::Location(), key))
 #define TILING_KEY_LIST(...) (::piton::IsTilingKey(::piton::Location(), __VA_ARGS__))

@@ -1,8 +1,7 @@
 /*
  * dst = src0 op src1: Add, Sub, Mul, Div, Max, Min, And, Or, AddRelu, SubRelu; with dst as third operand FusedMulAdd, MulAddRelu.
  *
- * Problem and approach: one family of three forms each; vector.h turns the forms into records. Each form by count or contiguous mask is there once more
- * as a type that a kernel can take the address of (record.h); a repeat count of another type than uint8_t is deduced, so that it is not cut before it is seen.
+ * Problem and approach: one family of three forms each; vector.h turns the forms into records.
  * Limits: the operators on tensors (`z = x + y`) are in operators.h. Types as documented for the Ascend 910B; And and Or take 4-byte integers by count
  * only, and count them in halves of 2 bytes (documentation page of And).
  */
@@ -24,48 +23,34 @@ PITON_API void SubmitBinary(uint16_t opcode, const AscendC::LocalTensor<T> &dst,
 
 }  // namespace piton
 
-#define PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                                              \
-    namespace AscendC {                                                                                                                                    \
-    template <typename T, bool isSetMask = true>                                                                                                           \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],                          \
-                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {         \
-        using piton::kDtype;                                                                                                                               \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                                      \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                          \
-    }                                                                                                                                                      \
-    template <typename T, bool isSetMask = true, typename Repeats>                                                                                         \
-    PITON_INLINE_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask, const Repeats repeatTime, \
-                               const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {                                           \
-        using piton::kDtype;                                                                                                                               \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                                      \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                         \
-    }                                                                                                                                                      \
-    template <typename T, bool isSetMask = true>                                                                                                           \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask, const uint8_t repeatTime,        \
-                        const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) {                                                  \
-        Name<T, isSetMask, uint32_t>(dst, src0, src1, mask, repeatTime, repeatParams, at);                                                                 \
-    }                                                                                                                                                      \
-    template <typename T, bool isSetMask = true, typename... None>                                                                                         \
-    PITON_API piton::IfPlain<None...> Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask,               \
-                                           const uint8_t repeatTime, const BinaryRepeatParams &repeatParams, None...) {                                    \
-        Name<T, isSetMask, uint32_t>(dst, src0, src1, mask, repeatTime, repeatParams, piton::ByAddress());                                                 \
-    }                                                                                                                                                      \
+#define PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                                      \
+    namespace AscendC {                                                                                                                            \
+    template <typename T, bool isSetMask = true>                                                                                                   \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const uint64_t mask[],                  \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        using piton::kDtype;                                                                                                                       \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::BitsOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                  \
+    }                                                                                                                                              \
+    template <typename T, bool isSetMask = true>                                                                                                   \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask,                          \
+                        const piton::Narrow<uint8_t> repeatTime, const BinaryRepeatParams &repeatParams, piton::Location at = piton::Location()) { \
+        using piton::kDtype;                                                                                                                       \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                              \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::LanesOf<isSetMask>(#Name, 3, mask, repeatTime, at), repeatParams, at);                 \
+    }                                                                                                                                              \
     }
 
-#define PITON_BINARY(Name, opcode, isSupported, list)                                                                                                          \
-    PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                                                      \
-    namespace AscendC {                                                                                                                                        \
-    template <typename T>                                                                                                                                      \
-    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count,                               \
-                        piton::Location at = piton::Location()) {                                                                                              \
-        using piton::kDtype;                                                                                                                                   \
-        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                                          \
-        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);                                           \
-    }                                                                                                                                                          \
-    template <typename T, typename... None>                                                                                                                    \
-    PITON_API piton::IfPlain<None...> Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count, None...) { \
-        Name(dst, src0, src1, count, piton::ByAddress());                                                                                                      \
-    }                                                                                                                                                          \
+#define PITON_BINARY(Name, opcode, isSupported, list)                                                                            \
+    PITON_BINARY_STRIDED(Name, opcode, isSupported, list)                                                                        \
+    namespace AscendC {                                                                                                          \
+    template <typename T>                                                                                                        \
+    PITON_API void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, const int32_t &count, \
+                        piton::Location at = piton::Location()) {                                                                \
+        using piton::kDtype;                                                                                                     \
+        PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                            \
+        piton::SubmitBinary(opcode, dst, src0, src1, piton::CountOf(#Name, 3, count, at), BinaryRepeatParams(), at);             \
+    }                                                                                                                            \
     }
 
 PITON_BINARY(Add, VNPU_OP_ADD, piton::kIsArithmetic<T>, "half, float, int16_t, int32_t")

@@ -46,10 +46,6 @@ constexpr bool kIsRelu = kIsOneOf<T, half, float, int32_t>;
         PITON_REQUIRE_TYPE(#Name, isSupported, list);                                                                                         \
         piton::SubmitUnary(opcode, dst, src, piton::CountOf(#Name, 2, count, at), UnaryRepeatParams(), at);                                   \
     }                                                                                                                                         \
-    template <typename T, typename... None>                                                                                                   \
-    PITON_API piton::IfPlain<None...> Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int32_t &count, None...) {             \
-        Name(dst, src, count, piton::ByAddress());                                                                                            \
-    }                                                                                                                                         \
     }
 
 PITON_UNARY(Exp, VNPU_OP_EXP, piton::kIsFloat<T>, "half, float")

@@ -3,11 +3,22 @@
  *
  * Problem and approach: the vendor's headers include one another, so that code gets by with any of them; here each name brings everything, with the secure
  * string functions, logging (report.h) and arithmetic that projects use.
- * Limits: no graph construction, no tiling of the high-level APIs.
+ * Limits: no graph construction; tiling of the high-level APIs is in tiling/tiling_api.h.
  */
 #ifndef PITON_PROJECT_HOST_H
 #define PITON_PROJECT_HOST_H
 
+#if defined(PITON_PROJECT_KERNEL_NUMBERS_H)
+/* A kernel, for which element types are macros: it includes such a header for a plain structure beside it, or for one that its entry has defined already. */
+#include <cstdint>
+
+#define BEGIN_TILING_DATA_DEF(...)
+#define TILING_DATA_FIELD_DEF(...)
+#define TILING_DATA_FIELD_DEF_ARR(...)
+#define TILING_DATA_FIELD_DEF_STRUCT(...)
+#define END_TILING_DATA_DEF
+#define REGISTER_TILING_DATA_CLASS(...)
+#else
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -19,25 +30,7 @@
 #include <vector>
 
 #include "infer.h"
-
-#define EOK 0
-using errno_t = int;
-
-inline errno_t memset_s(void *to, std::size_t capacity, int value, std::size_t count) {
-    if (to == nullptr || count > capacity) {
-        return 1;
-    }
-    std::memset(to, value, count);
-    return EOK;
-}
-
-inline errno_t memcpy_s(void *to, std::size_t capacity, const void *from, std::size_t count) {
-    if (to == nullptr || from == nullptr || count > capacity) {
-        return 1;
-    }
-    std::memcpy(to, from, count);
-    return EOK;
-}
+#include "secure.h"
 
 /* What checks of public operators expect to be there, as in code of the system. */
 #ifndef PITON_HAS_LIKELY
@@ -104,4 +97,5 @@ inline bool IsFloatEqual(float a, float b) { return std::fabs(a - b) <= std::num
 }  // namespace Base
 }  // namespace Ops
 
+#endif
 #endif /* PITON_PROJECT_HOST_H */
