@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 9u
+#define VNPU_ABI_VERSION 10u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -328,9 +328,10 @@ struct vnpu_kernel {
     const char *name;  /* key shared by the host and the device pass */
     const char *title; /* for people */
     uint32_t argument_bytes;
-    uint32_t reserved;
+    uint32_t local_bytes;                      /* of variables that every core has for itself (__BLOCK_LOCAL__), in the whole device library */
     void (*entry)(const void *arguments);      /* unpacks the argument block and runs the kernel for the current core */
     void (*cube_entry)(const void *arguments); /* the same for a cube core, where both kinds were compiled apart; else null, and `entry` serves both */
+    void *locals;                              /* where those variables lie; null: in another process, or there are none */
 };
 
 /*
