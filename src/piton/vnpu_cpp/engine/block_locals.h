@@ -4,8 +4,8 @@
  * Problem: they are declared as global variables, while here all cores of a launch run in one process.
  * Approach: the device library keeps them together (vnpu/block_local.ld). Each core has a copy, which begins as the library was loaded; it is put there before
  * the core's fibre goes on and taken back when it stops. Used in whichever process runs device code.
- * Limits: the documentation gives no size; kMostLocalBytes is ours, a scalar unit's data cache. Copies of all cores of a launch exist at the same time only where
- * they wait for each other.
+ * Limits: the documentation gives no size; kMostLocalBytes is ours, a scalar unit's data cache. Copies of all cores of a launch exist at the same time only
+ * where they wait for each other.
  */
 #pragma once
 

@@ -170,9 +170,11 @@ private:
 
     static const vnpu_kernel &Description() {
 #if defined(PITON_CUBE_PASS)
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, BlockLocalBytes(), nullptr, &Run, piton_block_local_begin};
+        static const vnpu_kernel description = {VNPU_ABI_VERSION,  kCoreKind, Name().c_str(), Title().c_str(),        Block::kBytes,
+                                                BlockLocalBytes(), nullptr,   &Run,           piton_block_local_begin};
 #else
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, BlockLocalBytes(), &Run, nullptr, piton_block_local_begin};
+        static const vnpu_kernel description = {VNPU_ABI_VERSION,  kCoreKind, Name().c_str(), Title().c_str(),        Block::kBytes,
+                                                BlockLocalBytes(), &Run,      nullptr,        piton_block_local_begin};
 #endif
         return description;
     }
