@@ -203,7 +203,14 @@ class OperatorSteps:
     def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
         shown = [self._without_folders(argument) for argument in arguments if argument not in objects]
         key = digest([self.key, name, shown, expected.pattern, [digest_bytes(Path(item).read_bytes()) for item in objects]])
-        return Step(name, arguments, key, readable=(str(self._own.torch), str(self._own.paths.root)), is_acceptable=lambda output: not unexpected(output, expected), is_product=True)
+        return Step(
+            name,
+            arguments,
+            key,
+            readable=(str(self._own.torch), str(self._own.paths.root)),
+            is_acceptable=lambda output: not unexpected(output, expected),
+            is_product=True,
+        )
 
 
 def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:
