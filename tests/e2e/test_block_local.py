@@ -37,4 +37,4 @@ def test_more_block_local_bytes_than_a_core_has_are_refused(tmp_path: Path) -> N
     report = report_of(tmp_path / "program", "-D", "LARGE=40000")
     assert report["outcome"]["cause"] == "unsupported_api", report["outcomes"]
     assert "__BLOCK_LOCAL__" in report["outcome"]["message"]
-    assert report["outcome"]["numbers"] == {"bytes": pytest.approx(40000, abs=200)}
+    assert 40000 <= report["outcome"]["numbers"]["bytes"] < 40200
