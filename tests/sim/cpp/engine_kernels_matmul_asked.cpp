@@ -67,6 +67,8 @@ void throughLocal(Object &mm, const Case &given, const GlobalTensor<C> &c, const
         DataCopy(c, local, rows * tiling.N);
     }
     if (given.way == kLater) {
+        auto workspace = At<C>(given.workspace)[GetBlockIdx() * given.stepC];
+        mm.SetWorkspace(workspace);
         mm.template Iterate<false>();
         mm.AsyncGetTensorC(local);
         mm.WaitGetTensorC();
