@@ -1,9 +1,9 @@
 /*
  * Tiling data and tiling keys as a kernel of an operator project sees them.
  *
- * Problem: the vendor's build compiles such a kernel once per tiling key, with a generated structure for the tiling data; here one compile mostly serves all keys.
- * Approach: whoever launches the kernel (a generated entry, or ICPU_RUN_KF) says before each block which key holds and how many bytes of tiling data there
- * are. TILING_KEY_IS asks for that key when it runs; what reads tiling data checks the size first, since a structure that differs from the one the host
+ * Problem: the vendor's build compiles such a kernel once per tiling key, with a generated structure for the tiling data; here one compile mostly serves all
+ * keys. Approach: whoever launches the kernel (a generated entry, or ICPU_RUN_KF) says before each block which key holds and how many bytes of tiling data
+ * there are. TILING_KEY_IS asks for that key when it runs; what reads tiling data checks the size first, since a structure that differs from the one the host
  * filled is a mistake that the chip would not tell.
  * A kernel that asks the preprocessor (`#if TILING_KEY_VAR == 1`) has an entry per key, whose compile knows it as PITON_TILING_KEY.
  * Limits: the copy out of global memory is not timed.
