@@ -5,7 +5,7 @@
  * keys. Approach: whoever launches the kernel (a generated entry, or ICPU_RUN_KF) says before each block which key holds and how many bytes of tiling data
  * there are. TILING_KEY_IS asks for that key when it runs; what reads tiling data checks the size first, since a structure that differs from the one the host
  * filled is a mistake that the chip would not tell.
- * A kernel that asks the preprocessor (`#if TILING_KEY_VAR == 1`) has an entry per key, whose compile knows it as PITON_TILING_KEY.
+ * A kernel that asks the preprocessor (`#if TILING_KEY_VAR == 1`) has an entry per key, which defines TILING_KEY_VAR anew.
  * Limits: the copy out of global memory is not timed.
  */
 #ifndef PITON_ASCENDC_TILING_H
@@ -94,11 +94,7 @@ using PitonTilingData = ::piton::NoTilingStructure_NameItWith_REGISTER_TILING_DE
 
 #define TILING_KEY_IS(key) (::piton::IsTilingKey(::piton::Location(), key))
 #define TILING_KEY_LIST(...) (::piton::IsTilingKey(::piton::Location(), __VA_ARGS__))
-#if defined(PITON_TILING_KEY)
-#define TILING_KEY_VAR PITON_TILING_KEY
-#else
 #define TILING_KEY_VAR (::piton::tiling_state.key)
-#endif
 
 /* For one key, in a kernel with several: before KERNEL_TASK_TYPE_DEFAULT, wherever either stands. */
 #define KERNEL_TASK_TYPE(key, type)                          \
