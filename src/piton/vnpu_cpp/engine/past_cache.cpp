@@ -72,6 +72,9 @@ void wait_for_news(Core &core, const vnpu_record &record, uint64_t address, uint
 void learn_word(Core &core, const vnpu_record &record, uint64_t address) {
     const auto word = core.launch.cross.words.find(address);
     if (word == core.launch.cross.words.end()) return;
+    uint32_t &known = core.known_tokens[address];
+    if (known == word->second.token) return; /* a try that finds the same again tells nothing */
+    known = word->second.token;
     learn(core, word->second.vouch);
     core.acquaintance.stamp = core.launch.cross.stamp;
     core.append(flag_entry(TraceKind::CrossWait, record, word->second.token));
