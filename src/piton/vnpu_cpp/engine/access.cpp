@@ -97,11 +97,6 @@ bool spills_into_nothing(Core &core, const vnpu_record &record, const vnpu_opera
     return true;
 }
 
-// A tensor that has its own end: what others wrote there past theirs is gone.
-void settle_behind_others(Core &core, const vnpu_operand &operand, uint64_t bytes) {
-    if (operand.space >= VNPU_SPACE_L0A && operand.space <= VNPU_SPACE_L0C) core.cube_memory[operand.space].spilt.remove(operand.addr, operand.addr + bytes);
-}
-
 }  // namespace
 
 void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write, uint64_t alignment) {
@@ -109,7 +104,8 @@ void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &op
     const uint64_t capacity = on_chip(core, operand.space).bytes.size();
     const bool fits = operand.addr <= capacity && bytes <= capacity - operand.addr && operand.addr % alignment == 0;
     const bool is_inside = operand.limit == 0xffffffffu || bytes <= operand.limit;
-    if (fits && is_inside && is_write) settle_behind_others(core, operand, bytes);
+    const bool is_of_cube = operand.space >= VNPU_SPACE_L0A && operand.space <= VNPU_SPACE_L0C;
+    if (fits && is_inside && is_write && is_of_cube) core.cube_memory[operand.space].spilt.remove(operand.addr, operand.addr + bytes);
     if (fits && (is_inside || spills_into_nothing(core, record, operand, bytes, is_write))) return;
     refuse_access(core, record, operand, bytes, is_write, alignment);
 }
