@@ -216,15 +216,13 @@ def test_scales_of_the_first_columns_do_not_serve_the_others(rig: Rig) -> None:
     np.testing.assert_array_equal(got, (a @ b) * factors)
 
 
-@pytest.mark.parametrize(("kernel", "width"), [("aligned", 8), ("strips", 16)])
-def test_blocks_one_behind_the_other_take_the_room_of_their_format(rig: Rig, kernel: str, width: int) -> None:
-    """Blocks down the columns, the last ones 4 columns wide, in rows or strips of `width`."""
-    a, b = whole(32, 32), whole(32, 20)
-    call = Call(f"sequence {kernel}", tiling((32, 20, 32), (16, 16, 32)), narrowed(a, F16), narrowed(b, F16), np.zeros(2 * 16 * (16 + width), np.float32))
+@pytest.mark.parametrize(("kernel", "m", "n", "size"), [("aligned", 32, 20, 768), ("strips", 20, 32, 1024)])
+def test_blocks_one_behind_the_other_take_the_room_of_their_format(rig: Rig, kernel: str, m: int, n: int, size: int) -> None:
+    a, b = whole(m, 32), whole(32, n)
+    call = Call(f"sequence {kernel}", tiling((m, n, 32), (16, 16, 32)), narrowed(a, F16), narrowed(b, F16), np.zeros(size, np.float32))
     report, got = call.run(rig)
     assert report.diagnostics == []
-    wide, narrow = got[:512].reshape(32, 16), got[512:].reshape(32, width)
-    np.testing.assert_array_equal(np.hstack([wide, narrow[:, :4]]), a @ b)
+    np.testing.assert_array_equal(np.hstack([got[:512].reshape(32, 16), got[512:].reshape(32, -1)])[:m, :n], a @ b)
 
 
 @pytest.mark.parametrize("kernel", ["upper", "lower"])
