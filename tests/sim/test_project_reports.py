@@ -49,3 +49,21 @@ def test_a_shared_kernel_type_is_a_parameter_too(facts: dict[str, str]) -> None:
 
 def test_types_and_formats_are_shown_by_their_names(facts: dict[str, str]) -> None:
     assert facts["type"] == "DT_BF16 FRACTAL_NZ"
+
+
+@pytest.mark.parametrize(("question", "answer"), [("first row", "0 DT_FLOAT ND"), ("second row", "1 DT_INT32 NCHW")])
+def test_of_rows_with_equal_inputs_the_one_of_the_inferred_output_is_taken(facts: dict[str, str], question: str, answer: str) -> None:
+    assert facts[question] == answer
+
+
+def test_an_inferred_output_without_a_row_is_told(facts: dict[str, str]) -> None:
+    assert "its InferDataType function gives outputs of DT_INT64, for which its DataType lists have no row with these inputs" in facts["no row"]
+
+
+def test_a_type_that_follows_a_name_is_that_of_the_input_where_an_output_shares_it(facts: dict[str, str]) -> None:
+    assert facts["followed"].split() == ["DT_FLOAT"] * 3 + ["DT_BF16"] * 3
+
+
+def test_axes_are_taken_away_and_ones_that_cannot_be_read_are_told(facts: dict[str, str]) -> None:
+    assert facts["reduced"] == "[2]"
+    assert all("the axes, input 1, cannot be read" in facts[question] for question in ("unread axes", "short axes"))

@@ -3,6 +3,7 @@
 
 #include "ascendc/host_api/tiling/template_argument.h"
 #include "op_host/tiling_util.h"
+#include "piton_project/plan.h"
 #include "platform/platform_infos_def.h"
 #include "platform/soc_spec.h"
 
@@ -51,6 +52,72 @@ ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(CORES, A
                                      ASCENDC_TPL_BOOL_SEL(TURNED, 1)));
 }  // namespace shared
 
+ge::graphStatus InferTurned(gert::InferDataTypeContext *context) {
+    return context->SetOutputDataType(0, static_cast<ge::DataType>(*context->GetAttrs()->GetInt(0)));
+}
+
+/* Rows that differ in their output alone. */
+class Turned : public ops::OpDef {
+public:
+    explicit Turned(const char *name) : OpDef(name) {
+        Input("x").DataType({ge::DT_FLOAT16, ge::DT_FLOAT16, ge::DT_FLOAT});
+        Output("y").DataType({ge::DT_FLOAT, ge::DT_INT32, ge::DT_INT64}).Format({ge::FORMAT_ND, ge::FORMAT_NCHW, ge::FORMAT_ND});
+        Attr("to").Int(0);
+        SetInferDataType(InferTurned);
+        SetInferShape(Ops::Base::InferShape4Elewise);
+    }
+};
+OP_ADD(Turned);
+
+/* Row, and type and format of the output, for an input of float16. */
+std::string RowFor(ge::DataType to) {
+    const piton_project::Operator op("Turned");
+    piton_project::Call call;
+    call.inputs = {{gert::Tensor({4}, ge::DT_FLOAT16)}};
+    piton_project::AttrValue wanted;
+    wanted.whole = to;
+    call.attributes.Fill({wanted});
+    try {
+        const std::size_t first = op.RowOf(call);
+        op.Settle(call, first);
+        const std::size_t row = op.Infer(call, first);
+        return std::to_string(row) + " " + piton_project::NameOf(call.output_types[0]) + " " + Ops::Base::ToString(call.output_formats[0]);
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+}
+
+/* Input `a` and output `x` are of the type of input `x`. */
+std::string Followed() {
+    ops::OpDef definition("Followed");
+    definition.Input("a").Follow("x");
+    definition.Input("x").DataType({ge::DT_FLOAT, ge::DT_BF16});
+    definition.Output("x").Follow("x");
+    std::string text;
+    for (const auto &row : piton_project::Rows(definition)) {
+        for (const ge::DataType type : row.types) {
+            text += piton_project::NameOf(type) + " ";
+        }
+    }
+    return text;
+}
+
+/* The shape of [2, 3] without `axes`, whose values are bytes, or why there is none. */
+std::string Reduced(gert::Tensor axes, const std::vector<unsigned char> &bytes) {
+    axes.SetValues(bytes);
+    piton_project::Call call;
+    call.inputs = {{gert::Tensor({2, 3}, ge::DT_FLOAT)}, {axes}};
+    call.present = {call.inputs[0][0], bytes.empty() ? gert::Tensor({1}, axes.GetDataType()) : axes};
+    call.output_types = {ge::DT_FLOAT};
+    call.output_shapes = {{}};
+    piton_project::AttrValue keeps;
+    keeps.kind = piton_project::AttrKind::kBool;
+    call.attributes.Fill({keeps});
+    gert::InferShapeContext context(call);
+    const bool is_done = Ops::Base::InferShape4Reduce(&context) == ge::GRAPH_SUCCESS;
+    return is_done ? Ops::Base::ToString(call.output_shapes[0]) : piton_project::Registry::Get().last_error;
+}
+
 }  // namespace
 
 int main() {
@@ -71,5 +138,12 @@ int main() {
     Say("accepted", std::to_string(Refuse(&context, {2, 3, 4}) == ge::GRAPH_SUCCESS));
     Say("selected", Combinations("Probe"));
     Say("shared", Combinations("Shared"));
+    Say("first row", RowFor(ge::DT_FLOAT));
+    Say("second row", RowFor(ge::DT_INT32));
+    Say("no row", RowFor(ge::DT_INT64));
+    Say("followed", Followed());
+    Say("reduced", Reduced(gert::Tensor({1}, ge::DT_INT32), {1, 0, 0, 0}));
+    Say("unread axes", Reduced(gert::Tensor({1}, ge::DT_INT32), {}));
+    Say("short axes", Reduced(gert::Tensor({1}, ge::DT_INT16), {1, 0}));
     Say("type", ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) + " " + Ops::Base::ToString(ge::FORMAT_FRACTAL_NZ));
 }
