@@ -141,7 +141,7 @@ private:
             return;
         }
         if (to.kind == AttrKind::kInt && value.isInt()) {
-            to.whole = argument.is_type ? TypeOf(static_cast<at::ScalarType>(value.toInt())) : value.toInt();
+            to.whole = argument.is_type ? static_cast<int64_t>(TypeOf(static_cast<at::ScalarType>(value.toInt()))) : value.toInt();
         } else if (to.kind == AttrKind::kFloat && (value.isDouble() || value.isInt())) {
             to.real = value.isInt() ? static_cast<float>(value.toInt()) : static_cast<float>(value.toDouble());
         } else if (to.kind == AttrKind::kBool && value.isBool()) {
