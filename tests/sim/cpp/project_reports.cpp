@@ -32,6 +32,33 @@ std::string Combinations(const char *type) {
     return text;
 }
 
+using Infer = ge::graphStatus (*)(gert::InferShapeContext *);
+
+/* The shape of the output, or what was said against it; `values` of the second input, int32_t, if host code may read them. */
+std::string Inferred(Infer infer, const gert::Shape &first, const gert::Shape &second, const int32_t *values = nullptr) {
+    piton_project::Call call;
+    call.present = {gert::Tensor(first, ge::DT_FLOAT), gert::Tensor(second, ge::DT_INT32)};
+    if (values != nullptr) {
+        const auto *bytes = reinterpret_cast<const unsigned char *>(values);
+        call.present[1].SetValues({bytes, bytes + call.present[1].GetSize()});
+    }
+    call.inputs = {{call.present[0]}, {call.present[1]}};
+    call.output_counts = {1};
+    call.output_shapes.resize(1);
+    call.output_types = {ge::DT_FLOAT};
+    piton_project::AttrValue keeps_axes;
+    keeps_axes.kind = piton_project::AttrKind::kBool;
+    keeps_axes.truth = true;
+    call.attributes.Fill({keeps_axes});
+    gert::InferShapeContext context(call);
+    return infer(&context) == ge::GRAPH_SUCCESS ? Ops::Base::ToString(call.output_shapes[0]) : piton_project::Registry::Get().last_error;
+}
+
+std::string WithoutAxes(const gert::Shape &from, const std::vector<int64_t> &axes) {
+    gert::Shape to;
+    return Ops::Base::ReduceDimsWithoutKeepDims(&from, axes.data(), axes.size(), &to) == ge::GRAPH_SUCCESS ? Ops::Base::ToString(to) : "none";
+}
+
 ge::graphStatus Refuse(gert::TilingContext *context, const gert::Shape &shape) {
     OP_CHECK_IF(shape.GetDimNum() != 3,
                 OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(context->GetNodeName(), "x", Ops::Base::ToString(shape).c_str(), std::string("3 axes")),
@@ -102,20 +129,20 @@ std::string Followed() {
     return text;
 }
 
-/* The shape of [2, 3] without `axes`, whose values are bytes, or why there is none. */
-std::string Reduced(gert::Tensor axes, const std::vector<unsigned char> &bytes) {
-    axes.SetValues(bytes);
+/* What is said of axes whose numbers have 16 bits. */
+std::string ReducedByShort() {
+    gert::Tensor axes({1}, ge::DT_INT16);
+    axes.SetValues({1, 0});
     piton_project::Call call;
-    call.inputs = {{gert::Tensor({2, 3}, ge::DT_FLOAT)}, {axes}};
-    call.present = {call.inputs[0][0], bytes.empty() ? gert::Tensor({1}, axes.GetDataType()) : axes};
+    call.present = {gert::Tensor({2, 3}, ge::DT_FLOAT), axes};
     call.output_types = {ge::DT_FLOAT};
     call.output_shapes = {{}};
     piton_project::AttrValue keeps;
     keeps.kind = piton_project::AttrKind::kBool;
     call.attributes.Fill({keeps});
     gert::InferShapeContext context(call);
-    const bool is_done = Ops::Base::InferShape4Reduce(&context) == ge::GRAPH_SUCCESS;
-    return is_done ? Ops::Base::ToString(call.output_shapes[0]) : piton_project::Registry::Get().last_error;
+    Ops::Base::InferShape4Reduce(&context);
+    return piton_project::Registry::Get().last_error;
 }
 
 }  // namespace
@@ -142,8 +169,14 @@ int main() {
     Say("second row", RowFor(ge::DT_INT32));
     Say("no row", RowFor(ge::DT_INT64));
     Say("followed", Followed());
-    Say("reduced", Reduced(gert::Tensor({1}, ge::DT_INT32), {1, 0, 0, 0}));
-    Say("unread axes", Reduced(gert::Tensor({1}, ge::DT_INT32), {}));
-    Say("short axes", Reduced(gert::Tensor({1}, ge::DT_INT16), {1, 0}));
+    Say("short_axes", ReducedByShort());
+    const int32_t axes[] = {-1, 0}, far[] = {3, 0};
+    Say("like", Inferred(Ops::Base::InferShape4Elewise, {3, 4}, {1}));
+    Say("stretched", Inferred(Ops::Base::InferShape4Broadcast, {4, 1, 3}, {2, 1}));
+    Say("apart_shapes", Inferred(Ops::Base::InferShape4Broadcast, {4, 3}, {4, 2}));
+    Say("reduced", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}, axes));
+    Say("no_axis", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}, far));
+    Say("hidden_axes", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}));
+    Say("without", WithoutAxes({5, 6, 7}, {-1, 0}) + " " + WithoutAxes({5, 6}, {}) + " " + WithoutAxes({5}, {-2}));
     Say("type", ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) + " " + Ops::Base::ToString(ge::FORMAT_FRACTAL_NZ));
 }
