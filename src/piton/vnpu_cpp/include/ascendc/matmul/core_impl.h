@@ -3,6 +3,7 @@
 #define PITON_ASCENDC_MATMUL_CORE_IMPL_H
 
 #include "core_checks.h"
+#include "rooms.h"
 
 namespace piton {
 

@@ -3,6 +3,7 @@
 #define PITON_ASCENDC_MATMUL_CORE_STEPS_H
 
 #include "core.h"
+#include "rooms.h"
 
 namespace piton {
 
