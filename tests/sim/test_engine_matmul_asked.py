@@ -70,6 +70,17 @@ def test_a_batch_is_asked_for_at_once(rig: Rig, way: int, loops: int) -> None:
     np.testing.assert_array_equal(got, a @ b)
 
 
+def test_batches_in_fractals_take_whole_ones(rig: Rig) -> None:
+    m, n, count = 24, 48, 2
+    a, b = whole(2 * count * m, K).reshape(2 * count, m, K), whole(2 * count * K, n).reshape(2 * count, K, n)
+    call = Call(" batch strips", N_BATCH, a, b, np.zeros((2 * count, 48 * 32), np.float32), (count * m * K, count * K * n, count * 48 * 32), (1, 1, count))
+    call.fields = tiling((m, n, K), CUT)
+    report, got, _ = call.run(rig)
+    assert report.diagnostics == []
+    strips = got.reshape(2 * count, 3, 32, 16).transpose(0, 2, 1, 3).reshape(2 * count, 32, 48)
+    np.testing.assert_array_equal(strips[:, :m], a @ b)
+
+
 def own_rows(kernel: str, way: int, result: int = F32, columns: int = N, *, dtype: int = F16) -> tuple[Call, Values]:
     """Each vector core has its M rows of C."""
     a, b = whole(2 * M, K), whole(K, columns)

@@ -147,6 +147,7 @@ PITON_API vnpu_operand CubeCore::QuantsOf(const Block &block, Location at) {
     if (needed > quantBytes_) {
         quantAt_ = pipe_->TakeForCube(AscendC::TPosition::A1, needed, at);
         quantBytes_ = needed;
+        quantColumn_ = kNoColumn;
     }
     vnpu_operand held{};
     held.addr = quantAt_;
