@@ -15,6 +15,7 @@ from test_engine_matmul import RESULTS, fractals, whole
 from test_engine_matmul_forms import tiling
 
 BATCH, BATCH_LOCAL, N_BATCH, BOTH, ALL_LOCAL, EVERYTHING, PARTS, STRIPS, BATCH_LATER, LATER = range(10)
+NO_WORKSPACE = 9
 M, N, K = 32, 48, 64
 CUT = (16, 48, 32)
 Values = npt.NDArray[Any]
@@ -103,6 +104,13 @@ def test_a_block_is_fetched_into_local_memory_later(rig: Rig) -> None:
     report, got, _ = call.run(rig)
     assert report.diagnostics == []
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("way", [N_BATCH, LATER])
+def test_results_for_later_need_a_workspace(rig: Rig, way: int) -> None:
+    call, _ = own_rows(" batch" if way == N_BATCH else "", way)
+    call.option, call.counts = NO_WORKSPACE, (1, 1, 1)
+    assert "call SetWorkspace first" in call.run(rig)[0].first("device_exception")["message"]
 
 
 def test_all_of_c_goes_to_local_memory(rig: Rig) -> None:

@@ -140,6 +140,9 @@ public:
     PITON_API void IterateNBatch(const uint32_t batchLoop, uint32_t batchA, uint32_t batchB, bool enSequentialWrite, const uint32_t matrixStrideA = 0,
                                  const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0, piton::Location at = piton::Location()) {
         static_assert(piton::ConfigOf(MM_CFG).isNBatch, "Matmul: IterateNBatch needs isNBatch in the MatmulConfig");
+        if (workspace_.start.space != VNPU_SPACE_GM) {
+            piton::FailMatmul("IterateNBatch puts its batches into the memory of SetWorkspace: call SetWorkspace first", at);
+        }
         NoteBatch<false>(batchA, batchB, {1, 1, batchLoop, matrixStrideA, matrixStrideB});
         RequireDense(enSequentialWrite, matrixStrideC, false, at);
         piton::ResultPlace place = workspace_;

@@ -60,6 +60,9 @@ public:
             FailMatmul("Iterate(true) of a vector core: sums over several calls are not supported by the virtual NPU; set singleCoreK to all of k", at);
         }
         if (!isSync && !isAhead_) {
+            if (workspace.start.space != VNPU_SPACE_GM) {
+                FailMatmul("Iterate<false> of a vector core puts its blocks into the memory of SetWorkspace: call SetWorkspace first", at);
+            }
             Restart();
             isAhead_ = true;
             computed_ = 1; /* this call's own block */
