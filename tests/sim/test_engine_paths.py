@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from engine_rig import BF16, F16, F32, I8, I16, I32, I64, SIZE, U8, U16, U32, engine_library
+from cube_steps import ZERO, fixpipe, mmad, operands
+from engine_rig import AIC, BF16, F16, F32, FIX, I8, I16, I32, I64, NUMPY, SIZE, U8, U16, U32, M, Rig, barrier, engine_library, flag, gm
 
 CAST = 72
 OPCODES = [*range(1, 17), 17, *range(32, 40), *range(64, 72), 73, 74, CAST]
@@ -107,3 +108,58 @@ def test_halves_are_converted_as_numpy_converts_them(path: str, dst: int, src: i
     assert bool(np.all(same)), operand.view(np.uint16 if src == F16 else np.uint32)[~same][:8]
     zeros = expected == 0
     assert bool(np.all(np.signbit(out[zeros]) == np.signbit(expected[zeros])))
+
+
+PRODUCTS = [(17, 33, 100), (1, 16, 40), (40, 48, 16)]
+"""m, n, k: rows and fractals that are not full, one row as a vector, full ones."""
+
+
+def product(path: str, dtype: int, shape: tuple[int, int, int]) -> bytes:
+    """What two Mmad on a path leave, the second adding to the first; the operands are those of `bits`, for one row of a fractal's worth of rows."""
+    m, n, k = shape
+    a, b = (bits(dtype, rows * k, seed).view(NUMPY[dtype]).reshape(rows, k) for rows, seed in ((m, 1), (n, 2)))
+    source = I32 if dtype == I8 else F32
+    assert engine_library().rig_use_path(path.encode())
+    with Rig() as rig:
+        out = rig.allocate(m * n * 4)
+        steps = [*operands(rig, a, b, dtype, is_transposed=True), mmad(shape, dtype, mode=ZERO), barrier(M), mmad(shape, dtype, mode=0)]
+        report = rig.launch([*steps, *flag(M, FIX), fixpipe(gm(out, source), (m, n), n * 4, source=source)], core_kind=AIC)
+        assert report.diagnostics == []
+        return rig.download(out, m * n * 4, np.uint8).tobytes()
+
+
+@pytest.fixture
+def best_path() -> Iterator[None]:
+    """Whatever a test chooses, the others run on the best path of the machine."""
+    yield
+    engine_library().rig_use_path(paths()[-1].encode())
+
+
+@pytest.mark.usefixtures("best_path")
+@pytest.mark.parametrize("path", ["avx2", "avx512"])
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, I8])
+def test_products_of_the_cube_have_the_bits_of_the_portable_path(path: str, dtype: int) -> None:
+    """Infinities and NaNs of all payloads among the operands: one form of NaN comes out."""
+    if path not in paths():
+        pytest.skip(f"this machine has no {path}")
+    assert [shape for shape in PRODUCTS if product(path, dtype, shape) != product("portable", dtype, shape)] == []
+
+
+@pytest.mark.usefixtures("best_path")
+def test_the_cube_multiplies_on_the_path_that_is_chosen() -> None:
+    """Every path sums in the documented order: the products of a fractal one after another, then onto the sum so far."""
+    random = np.random.default_rng(5)
+    a, b = (random.standard_normal((16, 48)).astype(np.float16) for _ in range(2))
+    expected = np.zeros((16, 16), np.float32)
+    for first in range(0, 48, 16):
+        part = np.zeros((16, 16), np.float32)
+        for deep in range(first, first + 16):
+            part += a[:, deep : deep + 1].astype(np.float32) * b[:, deep].astype(np.float32)
+        expected += part
+    for path in paths():
+        assert engine_library().rig_use_path(path.encode())
+        with Rig() as rig:
+            out = rig.allocate(1024)
+            steps = [*operands(rig, a, b, F16, is_transposed=True), mmad((16, 16, 48), F16), *flag(M, FIX)]
+            rig.launch([*steps, fixpipe(gm(out), (16, 16), 64)], core_kind=AIC)
+            np.testing.assert_array_equal(rig.download(out, 256, np.float32).reshape(16, 16), expected, err_msg=path)

@@ -17,12 +17,23 @@
 
 namespace vnpu {
 
+// sums[row][16] += a[row][k] * b[k][16], in the order of loops/products.h. `pitch`: values from row to row of a.
+template <class Value>
+struct ProductJob {
+    const Value *a;
+    const Value *b;
+    Value *sums;
+    uint32_t rows, pitch, k, depth;
+};
+
 struct Loops {
     const char *name;
     VectorKernel (*vector)(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode);
     VectorKernel (*cast)(uint8_t from, uint8_t to, uint32_t round_mode);
     void (*halves_to_floats)(const uint16_t *from, float *to, uint32_t count);
     void (*floats_to_halves)(const float *from, uint16_t *to, uint32_t count);
+    void (*float_products)(const ProductJob<float> &job);
+    void (*integer_products)(const ProductJob<int32_t> &job);  // wraps around: the caller keeps k so small that it cannot
 };
 
 // By path; null where this build or this processor has none.
