@@ -1,10 +1,12 @@
-"""Run the public basic-API samples of a checkout of asc-devkit unmodified on the virtual NPU, and check them by their own scripts.
+"""Run public sample programs of a checkout of asc-devkit on the virtual NPU, and check them by their own scripts.
 
-usage: python benchmarks/public_samples.py CHECKOUT [NAME ...] [--work FOLDER]
+usage: python benchmarks/public_samples.py CHECKOUT [NAME ...] [--group GROUP] [--work FOLDER] [--json] [--markdown]
 
-The samples are somebody else's: nothing of them is kept here. Each is copied to a scratch folder, its generator writes inputs and expected results, `piton run`
-compiles and runs it, its verifier compares. Prints one row per sample and scenario: passed, or the first line that says why not.
-Exit status 0 when all passed.
+The samples are somebody else's: nothing of them is kept here. Which there are, and what is known of each, stands in public_samples.yaml. Each is
+copied to a scratch folder; its generator writes inputs and expected results; `piton run` compiles and runs it with the macros that its CMakeLists.txt
+sets; its verifier compares. How its scripts are called is read from its README. Prints one row per sample and scenario: what the verifier says, what
+the virtual NPU reported and whether that is known, simulated time. Exit status 0 when every row is right, or known to be otherwise, and nothing is
+reported that is not known.
 """
 
 from __future__ import annotations
@@ -12,80 +14,177 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-SAMPLES = Path("examples/01_simd_cpp_api/03_basic_api")
-TIMEOUT_S = 600
+import yaml
+
+SAMPLES = Path("examples/01_simd_cpp_api")
+TABLE = Path(__file__).with_suffix(".yaml")
+TIMEOUT_S = 1200
+PASSED = re.compile(r"test pass|\bPASS\b|\[Success\]|CompareResult golden.bin success", re.IGNORECASE)
+SET_BY_CMAKE = re.compile(r"(?:-D|^\s+)(\w+)=\$\{(\w+)\}", re.MULTILINE)
+ALWAYS_KNOWN = {"auto_sync_relied_on": "true: the compiler's own synchronisation orders it, which is on by default"}
+ARCHITECTURE = {"NPU_ARCH_ID": "2201", "ARCH_NUM": "2201"}
+"""What the samples' CMakeLists.txt derive from the architecture dav-2201."""
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One sample with its scenarios that are for the Ascend 910B; None: it has no scenarios."""
+class Case:
+    """One sample in one scenario."""
 
-    folder: str
-    scenarios: tuple[int | None, ...] = (None,)
-    option: str = "-scenarioNum"
-    """How its scripts call the scenario."""
-    verifies_by_number: bool = False
-    """The verifier takes the scenario as a third argument without a name."""
-    has_verifier: bool = True
-    """Without one the program compares and prints `test pass`."""
+    path: str
+    group: str
+    scenario: int | None
+    variables: dict[str, str] = field(default_factory=dict)
+    """Variables of its CMakeLists.txt besides the scenario."""
+    define: tuple[str, ...] = ()
+    """Macros that its CMakeLists.txt sets by a condition."""
+    edit: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By file: patterns and what stands in their place, such as smaller sizes."""
+    inputs: dict[str, int] = field(default_factory=dict)
+    """Files of zeros in place of what the generator makes, by bytes: for what is timed alone."""
+    options: tuple[str, ...] = ()
+    """Of `piton run`."""
+    title: str = ""
+    known: dict[str, str] = field(default_factory=dict)
+    """By cause or kind of finding: whether it is true, and why. `result`: why the sample is not right."""
 
+    @property
+    def name(self) -> str:
+        return Path(self.path).name
 
-VECTOR = "01_memory_vector_compute"
-ALL = (
-    Sample(f"{VECTOR}/cast", (0, 1)),
-    Sample(f"{VECTOR}/compare", (1, 2, 3), option="-scenario_num"),
-    Sample(f"{VECTOR}/select", (1, 2, 3), option="-scenario_num"),
-    Sample(f"{VECTOR}/reduce", has_verifier=False),
-    Sample(f"{VECTOR}/reduce_computation", (1, 2, 3, 4, 5, 6)),
-    Sample(f"{VECTOR}/reduce_repeat", (1, 2, 3, 4)),
-    Sample(f"{VECTOR}/reduce_data_block", (1, 2, 3)),
-    Sample(f"{VECTOR}/reduce_pair_elem"),
-    Sample(f"{VECTOR}/brcb"),
-    Sample(f"{VECTOR}/gather", (1, 2, 3, 4), option="-scenario_num", verifies_by_number=True),
-    Sample(f"{VECTOR}/duplicate"),
-    Sample(f"{VECTOR}/create_vec_index"),
-    Sample(f"{VECTOR}/element_wise_arithmetic"),
-    Sample(f"{VECTOR}/element_wise_compound_compute", (1, 2)),
-    Sample(f"{VECTOR}/element_wise_logic", (1, 4)),
-    Sample(f"{VECTOR}/mrg_sort", (1, 2, 3)),
-    Sample(f"{VECTOR}/transpose", (1, 2, 3), option="-scenario_num"),
-    Sample("05_sync_control/sync_all"),
-    Sample("05_sync_control/ib_set_wait"),
-    Sample("05_sync_control/sequential_block_sync"),
-    Sample("06_atomic/data_movement_with_atomic_operations", (1, 2)),
-    Sample("06_atomic/set_atomic_deterministic_computation"),
-)
+    @property
+    def label(self) -> str:
+        """Scenario and what is changed."""
+        return " ".join(word for word in ("" if self.scenario is None else str(self.scenario), self.title) if word) or "-"
 
 
-def script(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One of the sample's own Python scripts, in its folder."""
-    return subprocess.run([sys.executable, f"scripts/{name}", *arguments], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+@dataclass(frozen=True)
+class Row:
+    """What became of one case."""
+
+    case: Case
+    result: str
+    reported: dict[str, int]
+    """Causes and kinds of findings by their number."""
+    time_us: float = 0.0
+    example: str = ""
+    """The first message that is not known."""
+
+    @property
+    def unknown(self) -> list[str]:
+        return [name for name in self.reported if name not in self.case.known]
+
+    @property
+    def is_as_known(self) -> bool:
+        is_right = self.result in ("right", "ran") or "result" in self.case.known
+        return is_right and not self.unknown
 
 
-def run_program(folder: Path, scenario: int | None) -> subprocess.CompletedProcess[str]:
-    """`piton run` of the sample; what it writes comes back into the folder."""
+def cases() -> Iterator[Case]:
+    """Every row of the table."""
+    for item in yaml.safe_load(TABLE.read_text("utf-8"))["samples"]:
+        for scenario in item.get("scenarios", [None]):
+            known = item.get("known", {})
+            yield Case(
+                path=item["path"], group=item.get("group", ""), scenario=scenario, title=item.get("title", ""),
+                variables={name: str(value) for name, value in item.get("variables", {}).items()}, define=tuple(item.get("define", ())),
+                edit=item.get("edit", {}), inputs=item.get("inputs", {}), options=tuple(item.get("options", ())),
+                known={**ALWAYS_KNOWN, **known.get("all", {}), **known.get(scenario, {})},
+            )  # fmt: skip
+
+
+def values(case: Case) -> dict[str, str]:
+    """Values of CMake's variables."""
+    scenario = {} if case.scenario is None else {"SCENARIO_NUM": str(case.scenario)}
+    return {**ARCHITECTURE, **scenario, **case.variables}
+
+
+def macros(case: Case, folder: Path) -> list[str]:
+    """`-D` for each macro that the sample's CMakeLists.txt sets."""
+    text = (folder / "CMakeLists.txt").read_text("utf-8")
+    known = values(case)
+    found = dict.fromkeys(f"{name}={known[variable]}" for name, variable in SET_BY_CMAKE.findall(text) if variable in known)
+    return [part for macro in (*found, *case.define) for part in ("-D", macro)]
+
+
+def script_call(case: Case, folder: Path, script: str) -> list[str] | None:
+    """How the README calls one of the sample's scripts."""
+    text = (folder / "README.md").read_text("utf-8", errors="replace")
+    found = re.search(rf"^\s*python3? \S*/{script}(?P<rest>[^#\n]*)", text, re.MULTILINE)
+    if found is None:
+        return None
+    rest = re.sub(r"\$\{?(\w+)\}?", lambda name: values(case).get(name[1], "dav-2201"), found["rest"])
+    return [sys.executable, f"scripts/{script}", *shlex.split(rest)]
+
+
+def prepare(case: Case, source: Path, folder: Path) -> str:
+    """The sample's copy with its inputs; empty, or why there are none."""
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("figures"))
+    for name, replacements in case.edit.items():
+        text = (folder / name).read_text("utf-8")
+        for pattern, put in replacements.items():
+            text, count = re.subn(pattern, put, text)
+            if count == 0:
+                return f"nothing to edit in {name}: {pattern}"
+        (folder / name).write_text(text, "utf-8")
+    for name, size in case.inputs.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        os.truncate(os.open(folder / name, os.O_CREAT | os.O_RDWR), size)
+    call = None if case.inputs else script_call(case, folder, "gen_data.py")
+    (folder / "output").mkdir(exist_ok=True)
+    if call is None:
+        return ""
+    made = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    return "" if made.returncode == 0 else f"its generator failed: {last_line(made.stderr)}"
+
+
+def run_program(case: Case, folder: Path) -> dict[str, Any]:
+    """The report of `piton run`; what the program writes comes back into the folder."""
     program = next(folder.glob("*.asc"))
-    define = [] if scenario is None else ["-D", f"SCENARIO_NUM={scenario}"]
-    argv = [sys.executable, "-m", "piton.cli.main", "run", str(program), *define, "--out", str(folder)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env={**os.environ, "COLUMNS": "200"})
+    options = [*macros(case, folder), *case.options, "--timeout", str(TIMEOUT_S)]
+    argv = [sys.executable, "-m", "piton.cli.main", "run", str(program), *options, "--json", "--out", str(folder)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=2 * TIMEOUT_S, check=False)
+    if not done.stdout:
+        raise RuntimeError(f"piton run: {last_line(done.stderr)}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
-def verify(sample: Sample, folder: Path, scenario: int | None) -> subprocess.CompletedProcess[str]:
-    """The sample's own verdict on output.bin against golden.bin."""
-    files = ("output/output.bin", "output/golden.bin")
-    if scenario is None:
-        return script(folder, "verify_result.py", *files)
-    if sample.verifies_by_number:
-        return script(folder, "verify_result.py", *files, str(scenario))
-    named = script(folder, "verify_result.py", *files, f"{sample.option}={scenario}")
-    return named if "unrecognized" not in named.stderr else script(folder, "verify_result.py", *files)
+def verdict(case: Case, folder: Path, report: dict[str, Any]) -> str:
+    """`right`, `ran` where nothing compares, or what the verifier or the program said last."""
+    if report["exit_code"] is None:
+        return f"not run: {report['outcome']['message']}"
+    if "--timing-only" in case.options:
+        return "ran"
+    call = script_call(case, folder, "verify_result.py")
+    said = report["stdout"]
+    if call is not None:
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        said = done.stdout + done.stderr
+    if PASSED.search(said) and not re.search(r"\bFAIL", said):
+        return "right"
+    return "ran" if call is None and report["exit_code"] == 0 else f"wrong: {last_line(said)}"
+
+
+def reported(report: dict[str, Any]) -> tuple[dict[str, int], dict[str, str]]:
+    """Causes of failures and kinds of findings: how many of each, and the first message."""
+    counts: dict[str, int] = {}
+    messages: dict[str, str] = {}
+    for name, item in [*((item["cause"], item) for item in report["outcomes"]), *((item["kind"], item) for item in report["findings"])]:
+        counts[name] = counts.get(name, 0) + 1
+        place = item.get("place") or {}
+        messages.setdefault(name, f"{place.get('file', '')}:{place.get('line', '')}: {item['message']}")
+    return counts, messages
 
 
 def last_line(text: str) -> str:
@@ -93,58 +192,58 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
 
 
-def complaint(result: subprocess.CompletedProcess[str]) -> str:
-    """Why `piton run` was not content; empty when it was."""
-    if result.returncode == 0 and "nothing wrong" in result.stdout + result.stderr:
-        return ""
-    wanted = ("error", "hazard", "failed", "unsupported", "wrong")
-    lines = [line.strip() for line in (result.stdout + result.stderr).splitlines()]
-    return next((line for line in lines if any(word in line.lower() for word in wanted)), last_line(result.stdout + result.stderr))
+def try_case(case: Case, checkout: Path, scratch: Path) -> Row:
+    """One row."""
+    folder = scratch / re.sub(r"\W+", "_", f"{case.path} {case.label}")
+    why = prepare(case, checkout / SAMPLES / case.path, folder)
+    if why:
+        return Row(case, f"not run: {why}", {})
+    try:
+        report = run_program(case, folder)
+    except RuntimeError as error:
+        return Row(case, f"not run: {error}", {})
+    counts, messages = reported(report)
+    unknown = [messages[name] for name in counts if name not in case.known]
+    return Row(case, verdict(case, folder, report), counts, report["total_us"], unknown[0] if unknown else "")
 
 
-def try_one(sample: Sample, source: Path, scratch: Path, scenario: int | None) -> str:
-    """`passed`, or why not; `right, reported: ...` when the values are right and the virtual NPU had something to say."""
-    folder = scratch / f"{source.name}_{scenario}"
-    shutil.copytree(source, folder, dirs_exist_ok=True)
-    made = script(folder, "gen_data.py", *([] if scenario is None else [f"{sample.option}={scenario}"]))
-    if made.returncode != 0:
-        return f"its generator failed: {last_line(made.stderr)}"
-    result = run_program(folder, scenario)
-    why = complaint(result)
-    if not (folder / "output" / "output.bin").exists():
-        return why
-    said = result.stdout
-    if sample.has_verifier:
-        verdict = verify(sample, folder, scenario)
-        said = verdict.stdout + verdict.stderr
-    if "test pass" not in said:
-        return f"{why}; its verifier: {last_line(said)}"
-    return f"right, reported: {why}" if why else "passed"
+def text_of(row: Row) -> str:
+    """For people, one line; a second one shows the first message that is not known."""
+    said = ", ".join(f"{name}{'' if name in row.case.known else ' (NEW)'}" for name in row.reported)
+    line = f"{row.case.name:34} {row.case.label:14} {row.time_us:10.2f} us  {row.result}{'; ' + said if said else ''}"
+    return f"{line}\n    {row.example}" if row.example else line
+
+
+def markdown_of(row: Row) -> str:
+    """A row of a table."""
+    said = "; ".join(f"`{name}`: {row.case.known.get(name, 'new')}" for name in row.reported) or "nothing"
+    note = f" ({row.case.known['result']})" if "result" in row.case.known and row.result not in ("right", "ran") else ""
+    return f"| `{row.case.path}` | {row.case.label} | {row.result}{note} | {said} | {row.time_us:.2f} |"
 
 
 def main() -> int:
-    """Rows to standard output; JSON of them with --json."""
+    """Rows to standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("names", nargs="*", help="samples by folder name; all by default")
+    parser.add_argument("names", nargs="*", help="samples by folder name, or NAME:SCENARIO; all of the group by default")
+    parser.add_argument("--group", help="those of one group of the table")
     parser.add_argument("--work", type=Path, help="scratch folder; a temporary one by default")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    parser.add_argument("--markdown", action="store_true", help="rows of a table")
+    options = parser.parse_intermixed_args()
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
-        scratch = options.work or Path(temporary)
-        for sample in ALL:
-            name = Path(sample.folder).name
-            if options.names and name not in options.names:
+        for case in cases():
+            is_named = not options.names or {case.name, f"{case.name}:{case.scenario}"} & set(options.names)
+            if not is_named or (options.group and case.group != options.group):
                 continue
-            for scenario in sample.scenarios:
-                why = try_one(sample, options.checkout / SAMPLES / sample.folder, scratch, scenario)
-                rows.append({"sample": name, "scenario": scenario, "result": why})
-                if not options.json:
-                    print(f"{name:32} {'-' if scenario is None else scenario!s:>3}  {why}", flush=True)
+            rows.append(try_case(case, options.checkout, options.work or Path(temporary)))
+            if not options.json:
+                print(markdown_of(rows[-1]) if options.markdown else text_of(rows[-1]), flush=True)
     if options.json:
-        print(json.dumps(rows, indent=2))
-    return 0 if all(row["result"] == "passed" for row in rows) else 1
+        shown = [{"sample": row.case.path, "scenario": row.case.label, "result": row.result, "reported": row.reported, "us": row.time_us} for row in rows]
+        print(json.dumps(shown, indent=2))
+    return 0 if all(row.is_as_known for row in rows) else 1
 
 
 if __name__ == "__main__":

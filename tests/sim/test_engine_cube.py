@@ -411,6 +411,15 @@ def test_what_does_not_fit_is_refused(rig: Rig, step: Record, cause: str) -> Non
     assert rig.launch([step], core_kind=AIC).causes() == [cause]
 
 
+def test_whole_fractals_past_the_declared_end_of_a_tensor_are_a_finding(rig: Rig) -> None:
+    """Public kernels declare a tensor by its matrix, which the unit rounds up; nothing of the chip knows the declared size."""
+    report = rig.launch([load_data(local(L0A, 0, F16, 512), l1(0, F16), 2, 1)], core_kind=AIC)
+    assert report.causes() == []
+    finding = report.first("other")
+    assert "512 bytes past the end of its tensor, which starts at L0A byte 0 and was declared with 512" in finding["message"]
+    assert finding["numbers"] == {"bytes": 1024, "tensor_bytes": 512}
+
+
 def test_memories_of_the_cube_are_those_of_cube_cores(rig: Rig) -> None:
     questions = [record(GET_CAPACITY, S, p=(space,)) for space in (L0A, L0B, L0C, BT)]
     assert rig.launch(questions, core_kind=AIC).answers == [65536, 65536, 131072, 1024]

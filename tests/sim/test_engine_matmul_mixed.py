@@ -81,6 +81,14 @@ def test_all_vector_cores_of_a_mixed_kernel_meet_by_flags_in_memory(rig: Rig, us
     assert rig.download(out, 96, np.int32).reshape(12, 8)[:, 0].tolist() == [1, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, 1]
 
 
+@pytest.mark.parametrize("is_by_flags_of_pairs", [False, True])
+def test_vector_cores_of_a_mixed_kernel_take_turns_and_cube_cores_pass_by(rig: Rig, is_by_flags_of_pairs: bool) -> None:
+    flags, out = rig.upload(np.zeros(12 * 8, np.int32), is_mutable=True), rig.upload(np.zeros(6 * 8, np.int32), is_mutable=True)
+    report = rig.run_kernel("mixed turns", flags, out, 0, int(is_by_flags_of_pairs), blocks=3)
+    assert report.causes() == [], report.diagnostics
+    assert rig.download(out, 48, np.int32).reshape(6, 8)[:, 0].tolist() == [1, 3, 6, 10, 15, 21]
+
+
 @pytest.mark.parametrize("guess", [0, 1])
 def test_a_kernel_that_has_stored_can_not_begin_anew_with_other_cores(rig: Rig, guess: int) -> None:
     out = rig.allocate(32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 
 import numpy as np
@@ -231,6 +232,22 @@ def test_a_kernel_may_name_both_kinds_of_core_when_it_starts(rig: Rig) -> None:
     twice = [record(TASK_TYPE, S, p=(MIX_1_1,)), record(TASK_TYPE, S, p=(MIX_1_2,))]
     assert "one cube and two vector cores per block in a kernel that was declared" in rig.launch(twice).first("bad_parameter")["message"]
     assert rig.launch([record(TASK_TYPE, S, p=(0,))], [], [], core_kind=MIX_1_2).causes() == ["bad_parameter"]
+
+
+def test_a_mixed_launch_of_many_blocks_holds_the_memory_of_few() -> None:
+    """A block keeps several MiB of on-chip memory with its shadows: they must go with it, also where its cores have waited for one another."""
+    blocks = 240
+    with Rig(cores=4) as many:
+        source, out = many.upload(np.arange(8, dtype=np.int32)), many.allocate(32 * blocks)
+        programs = []
+        for block in range(blocks):
+            cube = [*relay(source, out + 32 * block, 32), cross_set(event=1), cross_wait(2)]
+            programs += [cube, *([[cross_wait(1), *fetch(out + 32 * block, out + 32 * block)[:1], cross_set(MTE2, 2)]] * 2)]
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert many.launch(*programs, core_kind=MIX_1_2).causes() == []
+        grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert many.download(out, 8 * blocks, np.int32)[::8].tolist() == [0] * blocks
+    assert grown_kib < 100 << 10
 
 
 DEFAULT, GUESSED, OF_KEY, SELECTED = range(4)

@@ -42,6 +42,15 @@ def test_a_set_of_the_cube_core_reaches_its_own_vector_cores_alone() -> None:
     assert answer["wait"][0][10] == 2 * (52 + 702)
 
 
+@pytest.mark.parametrize(("mode", "latency"), [(0, 800), (2, 400)])
+def test_a_flag_takes_time_to_reach_other_cores(mode: int, latency: int) -> None:
+    chip = with_figures(**{**NO_LAUNCH, "sync__cross_core_us": 400 / 1850, "launch__sync_all_us": 800 / 1850})
+    vectors = [f"work {V} 10", f"crossset {V} 3 {mode}"]
+    waiting = [*vectors, "crosswait 3", f"work {V} 100"] if mode == 0 else vectors
+    answer = launch(["crosswait 3", f"work {M} 100"] if mode == 2 else [], waiting, waiting, chip=chip)
+    assert answer["cycles"] == 1 + 10 + 1 + latency + 1 + 100 + DRAIN
+
+
 def test_a_flag_that_one_vector_core_never_sets_names_the_core_that_waits() -> None:
     answer = launch(["crosswait 3"], [f"crossset {V} 3 2"], [])
     assert answer["error"].startswith("deadlock: AIC of block 0 waits for ever for")

@@ -14,5 +14,5 @@ def with_figures(**values: float) -> Hardware:
     return chip.model_copy(update={"simulation": {**chip.simulation, **changed}})
 
 
-NO_LAUNCH = {"launch__base_us": 0.0, "launch__per_block_us": 0.0, "launch__minimum_us": 0.0, "launch__sync_all_us": 0.0}
+NO_LAUNCH = {"launch__base_us": 0.0, "launch__per_block_us": 0.0, "launch__minimum_us": 0.0, "launch__sync_all_us": 0.0, "sync__cross_core_us": 0.0}
 """What a launch costs beside its blocks, switched off."""

@@ -105,7 +105,35 @@ void meeting(const Arguments &x) {
     DataCopy(out[(cores + self) * 8], local, 8);
 }
 
+/* Each vector core adds its number to what the one before has left; cube cores call the same functions, which are none of theirs. `b`: by IBSet and IBWait,
+ * or one after another by WaitPreBlock and NotifyNextBlock. */
+void turns(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+    GlobalTensor<int32_t> flags = At<int32_t>(reinterpret_cast<uint64_t>(x.in)), out = At<int32_t>(reinterpret_cast<uint64_t>(x.out));
+    LocalTensor<int32_t> none;
+    const int32_t self = static_cast<int32_t>(GetBlockIdx());
+    if (x.b == 0) InitDetermineComputeWorkspace(flags, none);
+    if (x.b == 0) WaitPreBlock(flags, none);
+    if (x.b != 0 && self > 0) IBWait(flags, none, self - 1, 1);
+    if ASCEND_IS_AIV {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 32);
+        LocalTensor<int32_t> local = buffer.Get<int32_t>();
+        Duplicate(local, 0, 8);
+        PipeBarrier<PIPE_ALL>();
+        if (self > 0) DataCopy(local, out[(self - 1) * 8], 8);
+        PipeBarrier<PIPE_ALL>();
+        Adds(local, local, self + 1, 8);
+        PipeBarrier<PIPE_ALL>();
+        DataCopy(out[self * 8], local, 8);
+        PipeBarrier<PIPE_ALL>();
+    }
+    x.b == 0 ? NotifyNextBlock(flags, none) : IBSet(flags, none, self, 1);
+}
+
 const Row kRows[] = {
+    {"mixed turns", turns},
     {"mixed meeting by flags in memory", meeting},
     {"mixed matmul with relu", mixed<TPosition::GM, TPosition::GM, kWithRelu>},
     {"mixed matmul", mixed<TPosition::GM, TPosition::GM>},

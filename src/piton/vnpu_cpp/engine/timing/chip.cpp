@@ -90,6 +90,7 @@ void read_launch(const Table &table, ChipModel &chip) {
     chip.launch_per_block = table.cycles_of_us("launch.per_block_us");
     chip.launch_minimum = table.cycles_of_us("launch.minimum_us");
     chip.sync_all = table.cycles_of_us("launch.sync_all_us");
+    chip.cross_flag = table.cycles_of_us("sync.cross_core_us");
     chip.tpipe_setup = static_cast<uint32_t>(table.cycles_of_us("framework.tpipe_setup_us"));
 }
 

@@ -47,7 +47,8 @@ public:
     uint64_t launch_base = 0;       // cycles before block 0 starts
     uint64_t launch_per_block = 0;  // cycles between the starts of consecutive blocks
     uint64_t launch_minimum = 0;    // no launch takes less
-    uint64_t sync_all = 0;
+    uint64_t sync_all = 0;          // from the last core that comes to all going on
+    uint64_t cross_flag = 0;        // from a set within a block to its receivers
     uint32_t tpipe_setup = 0;
 
     uint32_t issue_cycles = 0;

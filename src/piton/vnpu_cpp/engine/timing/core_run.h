@@ -6,7 +6,7 @@
  * to the replay as a Request; the core goes on when the replay answers (end_transfer, release). A time once computed never changes.
  * Rules: an instruction enters a queue when S has issued it and a place is free; a pipe takes it when its predecessor has left the pipe; a flag is set when
  * all earlier work of its pipe is complete; a waiting pipe goes on no earlier than that; the n-th wait of a flag pairs with its n-th set.
- * Limits: bubbles between dependent instructions of a pipe exist only where a barrier or a flag is; cross-core flags take effect at once.
+ * Limits: bubbles between dependent instructions of a pipe exist only where a barrier or a flag is.
  */
 #pragma once
 

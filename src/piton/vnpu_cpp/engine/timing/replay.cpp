@@ -296,8 +296,9 @@ private:
         std::vector<Gathering> &gatherings = cross_gatherings_[{request.mode, parties.group, request.event}];
         if (gatherings.size() <= turn) gatherings.resize(turn + 1);
         if (!gatherings[turn].arrive(request.time, core, parties.senders)) return;
+        const uint64_t reached = gatherings[turn].latest + (request.mode == kAllOfKind ? chip_.sync_all : chip_.cross_flag);
         for (const uint32_t receiver : parties.receivers) {
-            crosses_.flags[receiver][request.event].push_back(gatherings[turn].latest);
+            crosses_.flags[receiver][request.event].push_back(reached);
             if (cores_[receiver] && !cores_[receiver]->is_ended()) ready_.push_back(receiver);
         }
     }

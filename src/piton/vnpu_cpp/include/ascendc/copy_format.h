@@ -32,12 +32,13 @@ PITON_API vnpu_record CopyRecord(uint16_t opcode, uint8_t pipe, const vnpu_opera
 }
 
 /* Bytes of an element; 4-bit elements share one. */
+/* Two int4b_t count as one element here, as public kernels halve the lengths they give. */
 struct ElementSize {
     uint32_t bits;
 
     template <typename T>
     PITON_API static ElementSize Of() {
-        return {static_cast<uint32_t>(BytesOf<T>(8))};
+        return {static_cast<uint32_t>(8 * sizeof(T))};
     }
     PITON_API uint32_t Bytes(uint32_t elements) const { return static_cast<uint32_t>(uint64_t(elements) * bits / 8); }
 };

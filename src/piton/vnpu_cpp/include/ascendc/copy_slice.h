@@ -13,6 +13,8 @@
 
 namespace AscendC {
 
+constexpr uint32_t K_MAX_DIM = 8; /* dimensions of a slice at most: page of the sliced DataCopy */
+
 /* Elements of one dimension; burstLen in blocks of 32 bytes in the first one, 1 in the others. */
 struct SliceInfo {
     uint32_t startIndex = 0;
@@ -29,8 +31,6 @@ struct SliceInfo {
 }  // namespace AscendC
 
 namespace piton {
-
-constexpr uint32_t kMaxSliceDimensions = 8; /* page of the sliced DataCopy */
 
 /* Elements of one piece. */
 template <typename T>
@@ -68,7 +68,7 @@ struct SliceWalk {
 /* Number of rows; fills in the pieces of each dimension, which have to be alike on both sides. */
 template <typename T>
 PITON_API uint32_t CountSlices(const AscendC::SliceInfo *dst, const AscendC::SliceInfo *src, uint32_t dimensions, uint32_t *pieces, Location at) {
-    RequireRange("DataCopy", 4, dimensions, 1, kMaxSliceDimensions, at);
+    RequireRange("DataCopy", 4, dimensions, 1, AscendC::K_MAX_DIM, at);
     uint32_t rows = 1;
     for (uint32_t i = 0; i < dimensions; ++i) {
         pieces[i] = PiecesOf<T>(src[i], i, 3, at);
@@ -96,7 +96,7 @@ template <typename T>
 PITON_API void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const SliceInfo dstSliceInfo[], const SliceInfo srcSliceInfo[],
                         const uint32_t dimValue = 1, piton::Location at = piton::Location()) {
     static_assert(sizeof(T) <= 4, "DataCopy of slices takes types of 1, 2 and 4 bytes on the Ascend 910B");
-    uint32_t pieces[piton::kMaxSliceDimensions];
+    uint32_t pieces[K_MAX_DIM];
     const uint32_t rows = piton::CountSlices<T>(dstSliceInfo, srcSliceInfo, dimValue, pieces, at);
     const piton::SliceWalk to{dstSliceInfo, dimValue}, from{srcSliceInfo, dimValue};
     const uint32_t gap = piton::LocalGap<T>(dstSliceInfo[0], pieces[0], 2, at), bytes = srcSliceInfo[0].burstLen * piton::kBlockBytes;
@@ -110,7 +110,7 @@ template <typename T>
 PITON_API void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const SliceInfo dstSliceInfo[], const SliceInfo srcSliceInfo[],
                         const uint32_t dimValue = 1, piton::Location at = piton::Location()) {
     static_assert(sizeof(T) <= 4, "DataCopy of slices takes types of 1, 2 and 4 bytes on the Ascend 910B");
-    uint32_t pieces[piton::kMaxSliceDimensions];
+    uint32_t pieces[K_MAX_DIM];
     const uint32_t rows = piton::CountSlices<T>(dstSliceInfo, srcSliceInfo, dimValue, pieces, at);
     const piton::SliceWalk to{dstSliceInfo, dimValue}, from{srcSliceInfo, dimValue};
     const uint32_t gap = piton::LocalGap<T>(srcSliceInfo[0], pieces[0], 3, at), bytes = srcSliceInfo[0].burstLen * piton::kBlockBytes;

@@ -127,11 +127,14 @@ PITON_API void WaitPreTaskEnd() {}
 /* Keeps the vendor's compiler from moving code across; here nothing is moved. */
 PITON_API void Barrier() {}
 
-/* The flag of block `blockIdx` and event `eventID`; IBWait puts it back to 0. */
+/* The flag of block `blockIdx` and event `eventID`; IBWait puts it back to 0. Like what follows, of vector cores alone: cube cores of a mixed launch go on. */
 template <bool isAIVOnly = true>
 PITON_API void IBSet(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, int32_t blockIdx, int32_t eventID,
                      piton::Location at = piton::Location()) {
     (void)ubWorkspace;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
     piton::RequireRange("IBSet", 2, blockIdx, 0, INT32_MAX, at);
     piton::RequireRange("IBSet", 3, eventID, 0, INT32_MAX, at);
     piton::SetSoftFlag(piton::FlagOf(gmWorkspace, piton::CoresWithFlag(at) * eventID + blockIdx), piton::kSoftStore, 1, at);
@@ -141,6 +144,9 @@ template <bool isAIVOnly = true>
 PITON_API void IBWait(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace, int32_t blockIdx, int32_t eventID,
                       piton::Location at = piton::Location()) {
     (void)ubWorkspace;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
     piton::RequireRange("IBWait", 2, blockIdx, 0, INT32_MAX, at);
     piton::RequireRange("IBWait", 3, eventID, 0, INT32_MAX, at);
     piton::AwaitSoftFlag(piton::FlagOf(gmWorkspace, piton::CoresWithFlag(at) * eventID + blockIdx), piton::kSoftTake, 1, at);
@@ -149,11 +155,17 @@ PITON_API void IBWait(const GlobalTensor<int32_t> &gmWorkspace, const LocalTenso
 /* One after another in the order of blocks, once per WaitPreBlock and NotifyNextBlock. */
 PITON_API void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &ubWorkspace, piton::Location at = piton::Location()) {
     (void)ubWorkspace;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
     piton::SetSoftFlag(piton::FlagOf(gmWorkspace, GetBlockIdx(at)), piton::kSoftReset, 0, at);
 }
 
 PITON_API void WaitPreBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &ubWorkspace, piton::Location at = piton::Location()) {
     (void)ubWorkspace;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
     const int64_t block = GetBlockIdx(at), blocks = piton::CoresWithFlag(at);
     const int32_t turn = piton::SetSoftFlag(piton::FlagOf(gmWorkspace, block), piton::kSoftAdd, 0, at); /* how often this block has notified */
     if (block > 0 || turn > 0) {
@@ -164,6 +176,9 @@ PITON_API void WaitPreBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int3
 
 PITON_API void NotifyNextBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &ubWorkspace, piton::Location at = piton::Location()) {
     (void)ubWorkspace;
+    if (!piton::IsVectorCore(at)) {
+        return;
+    }
     piton::SetSoftFlag(piton::FlagOf(gmWorkspace, GetBlockIdx(at)), piton::kSoftAdd, 1, at);
 }
 
