@@ -9,7 +9,43 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cube_steps import ZERO, fixpipe, mmad, operands
-from engine_rig import AIC, BF16, F16, F32, FIX, I8, I16, I32, I64, NUMPY, SIZE, U8, U16, U32, M, Rig, barrier, engine_library, flag, gm
+from engine_rig import (
+    AIC,
+    BF16,
+    BLOCK_REDUCE_MAX,
+    BLOCK_REDUCE_SUM,
+    COMPARE,
+    F16,
+    F32,
+    FIX,
+    FULL,
+    I8,
+    I16,
+    I32,
+    I64,
+    NUMPY,
+    PAIR_REDUCE_SUM,
+    SELECT,
+    SIZE,
+    U8,
+    U16,
+    U32,
+    WHOLE_REDUCE_MIN,
+    WHOLE_REDUCE_SUM,
+    M,
+    Record,
+    Rig,
+    V,
+    barrier,
+    engine_library,
+    flag,
+    gm,
+    strided,
+    ub,
+)
+from engine_rig import count as counted
+from vector_run import A, B, C, D
+from vector_run import run as run_vector
 
 CAST = 72
 OPCODES = [*range(1, 17), 17, *range(32, 40), *range(64, 72), 73, 74, CAST]
@@ -163,3 +199,45 @@ def test_the_cube_multiplies_on_the_path_that_is_chosen() -> None:
             steps = [*operands(rig, a, b, F16, is_transposed=True), mmad((16, 16, 48), F16), *flag(M, FIX)]
             rig.launch([*steps, fixpipe(gm(out), (16, 16), 64)], core_kind=AIC)
             np.testing.assert_array_equal(rig.download(out, 256, np.float32).reshape(16, 16), expected, err_msg=path)
+
+
+REPEATS = 3
+
+
+def of_lanes(dtype: int) -> Iterator[tuple[Record, ...]]:
+    """Instructions whose loops work on the lanes of a repeat, dense and with gaps between blocks, with all lanes and some of them."""
+    lanes, dst, a, b = 256 // SIZE[dtype], ub(D, dtype), ub(A, dtype), ub(B, dtype)
+    apart = {"blk": 2, "rep": 16}
+    for mode in range(6) if dtype != I32 else (2,):
+        yield (counted(COMPARE, (ub(D, U8), a, b), REPEATS * lanes, mode=mode),)
+        yield (strided(COMPARE, (ub(D, U8), ub(A, dtype, **apart), b), (FULL, FULL), REPEATS, mode=mode),)
+    if dtype == I32:
+        return
+    for mask in ((FULL, FULL if dtype == F16 else 0), (0xF0F1_3355_7777_0001, 0)):
+        for opcode in (WHOLE_REDUCE_SUM, WHOLE_REDUCE_MIN, BLOCK_REDUCE_SUM, BLOCK_REDUCE_MAX, PAIR_REDUCE_SUM):
+            for source in (a, ub(A, dtype, **apart)):
+                yield (strided(opcode, (ub(D, dtype, blk=1, rep=1), source), mask, REPEATS),)
+        select = strided(SELECT, (dst, a, b), mask, REPEATS, mode=2, scalar=C | 0xFFFFFFFF << 32)
+        yield (counted(COMPARE, (ub(C, U8), a, b), REPEATS * lanes, mode=0), barrier(V), select)
+
+
+def left_by(path: str, dtype: int, steps: tuple[Record, ...]) -> bytes:
+    """The destination after `steps` on a path."""
+    lanes = 256 // SIZE[dtype] * REPEATS * 2
+    sources = {place: bits(dtype, lanes, seed).view(NUMPY[dtype]) for place, seed in ((A, 1), (B, 2))}
+    assert engine_library().rig_use_path(path.encode())
+    with Rig() as rig:
+        got, report = run_vector(rig, sources, np.zeros(1024, np.uint8), list(steps))
+    assert report.causes() == []
+    return got.tobytes()
+
+
+@pytest.mark.usefixtures("best_path")
+@pytest.mark.parametrize("path", ["avx2", "avx512"])
+@pytest.mark.parametrize("dtype", [F16, F32, I32])
+def test_comparisons_selections_and_reductions_have_the_bits_of_the_portable_path(path: str, dtype: int) -> None:
+    """NaNs, infinities, zeros of both signs and subnormals among the operands."""
+    if path not in paths():
+        pytest.skip(f"this machine has no {path}")
+    wrong = [[step.opcode for step in steps] for steps in of_lanes(dtype) if left_by(path, dtype, steps) != left_by("portable", dtype, steps)]
+    assert wrong == []
