@@ -12,8 +12,10 @@ from piton.core.verdict import Verdict
 from piton.evaluate.program import ProgramRequest, run_program
 
 PROGRAM = Path(__file__).resolve().parent / "programs" / "product.asc"
-SIZE = 1024
-"""Rows, columns and depth, as the program has them."""
+SIZE = 512
+"""Rows, columns and depth, as the program has them: small, so that a launch fits between two turns of other programs."""
+ROUNDS = 59
+"""Launches that count, as the program has them; the one before pays for what is done once."""
 LOWEST_RATE = 20.0
 """GFLOP/s of one core that the project promises with the engine beside device code."""
 SLOWEST_SHARE = 1 / 3
@@ -23,7 +25,7 @@ SLOWEST_SHARE = 1 / 3
 def measure(_: Rig) -> list[Figure]:
     """Rates in both places, and their ratio."""
     rates = {place: _rates(place) for place in ("in-process", "own-process")}
-    method = f"float16 {SIZE}^3 by Mmad, sums float32; 2 n^3 by the wall time of one launch from the host, one thread; calls after the first"
+    method = f"float16 {SIZE}^3 by Mmad, sums float32; 2 n^3 by the wall time of one launch from the host, one thread; {ROUNDS} calls"
     made = [_rate(place, found, method) for place, found in rates.items()]
     share = max(rates["own-process"]) / max(rates["in-process"])
     return [*made, Figure("Mmad: own process by in process", "ratio", (share,), "of the best rates above", SLOWEST_SHARE, is_rate=True)]
@@ -31,7 +33,7 @@ def measure(_: Rig) -> list[Figure]:
 
 def _rate(place: str, found: tuple[float, ...], method: str) -> Figure:
     bound = LOWEST_RATE if place == "in-process" else LOWEST_RATE * SLOWEST_SHARE
-    return Figure(f"Mmad fp16 1024^3, engine {place.replace('-', ' ')}", "GFLOP/s", found, method, bound, is_rate=True)
+    return Figure(f"Mmad fp16 {SIZE}^3, engine {place.replace('-', ' ')}", "GFLOP/s", found, method, bound, is_rate=True)
 
 
 def _rates(place: EnginePlace) -> tuple[float, ...]:

@@ -146,12 +146,12 @@ def test_halves_are_converted_as_numpy_converts_them(path: str, dst: int, src: i
     assert bool(np.all(np.signbit(out[zeros]) == np.signbit(expected[zeros])))
 
 
-PRODUCTS = [(17, 33, 100), (1, 16, 40), (40, 48, 16)]
-"""m, n, k: rows and fractals that are not full, one row as a vector, full ones."""
+PRODUCTS = [(17, 33, 100), (2, 16, 40), (40, 48, 16)]
+"""m, n, k: rows and fractals that are not full, few rows, full ones."""
 
 
 def product(path: str, dtype: int, shape: tuple[int, int, int]) -> bytes:
-    """What two Mmad on a path leave, the second adding to the first; the operands are those of `bits`, for one row of a fractal's worth of rows."""
+    """What two Mmad on a path leave, the second adding to the first; the operands are those of `bits`."""
     m, n, k = shape
     a, b = (bits(dtype, rows * k, seed).view(NUMPY[dtype]).reshape(rows, k) for rows, seed in ((m, 1), (n, 2)))
     source = I32 if dtype == I8 else F32
