@@ -15,8 +15,9 @@ using Result = MatmulType<TPosition::GM, CubeFormat::ND, GetMmDstType<half>::Typ
 constexpr MatmulApiStaticTiling kConstant = GetMatmulApiTiling<Side, Side, Result, Result>(kSized);
 
 /* Pieces of A and B that fill L1 to the last byte: 16 of 128 x 64 and 8 of 64 x 256, as in public samples. */
+constexpr MatmulShapeParams kFullSizes{128, 256, 512, 128, 256, 64};
 constexpr MatmulApiStaticTiling FullOf() {
-    MatmulApiStaticTiling tiling = GetMatmulApiTiling<Side, Side, Result, Result>(GetMMConfig<MatmulConfigMode::CONFIG_MDL>({128, 256, 512, 128, 256, 64}));
+    MatmulApiStaticTiling tiling = GetMatmulApiTiling<Side, Side, Result, Result>(GetMMConfig<MatmulConfigMode::CONFIG_MDL>(kFullSizes));
     tiling.depthA1 = 16;
     tiling.stepKa = 8;
     tiling.depthB1 = 8;
