@@ -53,7 +53,7 @@ def test_logarithms_have_their_base(rig: Rig, name: str, model: Any, kind: str) 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 8), (16, 16), (33, 40), (40, 7), (19, 33)])
 def test_a_column_is_repeated_along_its_rows(rig: Rig, kind: str, rows: int, columns: int) -> None:
     data = floats(DTYPES[kind], rows)
-    got, causes = run(rig, "column", data, rows * columns, rows, columns)
+    got, causes = run(rig, "repeat_column", data, rows * columns, rows, columns)
     assert causes == []
     same_bits(got, np.repeat(data, columns))
 
@@ -62,13 +62,13 @@ def test_a_column_is_repeated_along_its_rows(rig: Rig, kind: str, rows: int, col
 @pytest.mark.parametrize(("rows", "columns"), [(3, 16), (300, 32), (7, 272)])
 def test_a_row_is_repeated(rig: Rig, kind: str, rows: int, columns: int) -> None:
     data = floats(DTYPES[kind], columns)
-    got, causes = run(rig, "row", data, rows * columns, rows, columns)
+    got, causes = run(rig, "repeat_row", data, rows * columns, rows, columns)
     assert causes == []
     same_bits(got, np.tile(data, rows))
 
 
 def test_a_row_that_is_no_whole_blocks_is_refused(rig: Rig) -> None:
-    assert run(rig, "row", floats(np.float32, 9), 27, 3, 9)[1] == ["bad_parameter"]
+    assert run(rig, "repeat_row", floats(np.float32, 9), 27, 3, 9)[1] == ["bad_parameter"]
 
 
 @pytest.mark.parametrize("kind", DTYPES)
