@@ -35,7 +35,7 @@ _NAMES = """
     SetMaskNorm SetMMColumnMajor SetMMLayoutTransform SetMMRowMajor SetNextTaskStart SetPadValue SetPreQuantMode SetReluThreshold SetStoreAtomicConfig
     SetSysWorkspace SetSysWorkSpace SetTensorA SetTensorB SetVectorMask ShiftLeft ShiftRight Sigmoid Sign Silu SimpleSoftMax Sin SinCos Sinh SoftMax
     SoftmaxFlash SoftmaxFlashV2 SoftmaxFlashV3 SoftmaxGrad SoftmaxGradFront Sort Sort32 Sqrt StoreAlign Sub SubRelu SubReluCast Subs Sum SwiGLU Swish
-    SyncAll Tan Tanh TBufPool TopK TQueSync TransDataTo5HD Transpose Trap Trunc Truncate UnPad UnAlign Unzip UpSample VectorPadding WaitEvent WaitFlag
+    SyncAll Tan Tanh TBufPool TopK TQueSync TransData TransDataTo5HD Transpose Trap Trunc Truncate UnPad UnAlign Unzip UpSample VectorPadding WaitEvent WaitFlag
     WaitNextBlock WaitPreBlock WaitPreTaskEnd WelfordFinalize WelfordUpdate Where WholeReduceMax WholeReduceMin WholeReduceSum Xor
     REGIST_MATMUL_OBJ GET_TILING_DATA GET_TILING_DATA_WITH_STRUCT GET_TILING_DATA_MEMBER TILING_KEY_IS REGISTER_TILING_DEFAULT ASCENDC_TPL_ARGS_DECL
     CMPMODE SELMODE ReduceOrder MmadParams LoadData2DParams LoadData3DParamsV2 Nd2NzParams Nz2NdParams FixpipeParamsV220 TransDataTo5HDParams
