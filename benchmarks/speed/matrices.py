@@ -12,9 +12,9 @@ from piton.core.verdict import Verdict
 from piton.evaluate.program import ProgramRequest, run_program
 
 PROGRAM = Path(__file__).resolve().parent / "programs" / "product.asc"
-SIZE = 512
-"""Rows, columns and depth, as the program has them: small, so that a launch fits between two turns of other programs."""
-ROUNDS = 59
+SIZE = 1024
+"""Rows, columns and depth, as the program has them."""
+ROUNDS = 11
 """Launches that count, as the program has them; the one before pays for what is done once."""
 LOWEST_RATE = 20.0
 """GFLOP/s of one core that the project promises with the engine beside device code."""

@@ -245,6 +245,7 @@ void run_brcb(Core &core, const vnpu_record &record) {
     const uint32_t bytes = dtype_bytes(record.dst.dtype), repeats = record.p[0];
     if (repeats > kMaxRepeats || record.dst.blk == 0)
         core.fail(record, "bad_parameter", "Brcb: repeatTime above 255, or a destination block stride of 0", {{"repeats", repeats}});
+    if (bytes == 0) core.fail(record, "unsupported_api", "Brcb: elements of a type that takes whole bytes are needed", {{"dtype", record.dst.dtype}});
     const uint32_t elements = elements_of_brcb(core, record, bytes);
     Footprint footprint;
     for (uint32_t repeat = 0; repeat < repeats; ++repeat, footprint.next()) {
