@@ -394,7 +394,7 @@ TENSOR = "AscendC::LocalTensor<bfloat16_t> t; "
     ("statement", "cause", "text", "instruction"),
     [
         ("AscendC::SetPadValue(shiift);", Cause.COMPILE_ERROR, "shiift", ""),
-        ("AscendC::BilinearInterpolation(x, x);", Cause.UNSUPPORTED_API, "BilinearInterpolation is not part", "BilinearInterpolation"),
+        ("AscendC::TransData(x, x);", Cause.UNSUPPORTED_API, "TransData is not part", "TransData"),
         ("using namespace AscendC; RpSort16<float>(x, 8);", Cause.UNSUPPORTED_API, "RpSort16 is not part", "RpSort16"),
         ("AscendC::TPipe p; p.InitSpmBuffer(x, 8);", Cause.UNSUPPORTED_API, "InitSpmBuffer is not part", "InitSpmBuffer"),
         ("AscendC::SetPadValue(1, 2, 3);", Cause.COMPILE_ERROR, "no matching function", ""),
