@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from program_runs import report_of, run
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "submissions" / "programs"
 NUMBERS = [float(number) for number in range(256)]
@@ -32,17 +30,6 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(PROGRAMS / "triple.asc", made)
     (made / "input" / "x.bin").write_bytes(struct.pack("256f", *NUMBERS))
     return made
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piton.cli.main", "run", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, env={**os.environ, "COLUMNS": "200"})
-
-
-def report_of(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
-    done = run("--json", *arguments)
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
 
 
 def test_a_program_runs_with_its_data_and_its_files_are_brought(folder: Path, tmp_path: Path) -> None:

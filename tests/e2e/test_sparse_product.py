@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from program_runs import report_of
 
 PROGRAM = Path(__file__).resolve().parents[1] / "submissions" / "programs" / "sparse.asc"
 M, N, K = 20, 40, 128
@@ -49,11 +46,7 @@ def run(folder: Path, *options: str) -> dict[str, Any]:
     fractals(a, 32, by_row=True).tofile(folder / "a.bin")
     (folder / "b.bin").write_bytes(bytes(512) + fractals(kept, 32, by_row=False).tobytes())  # startIndex leaves the first fractal out
     (folder / "p.bin").write_bytes(bytes(128) + fractals(packed, 8, by_row=False).tobytes())
-    command = [sys.executable, "-m", "piton.cli.main", "run", "--json", str(folder / PROGRAM.name), "--out", str(folder / "out"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, env={**os.environ, "COLUMNS": "200"})
-    assert done.stdout, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    return report_of(folder / PROGRAM.name, "--out", folder / "out", *options)[1]
 
 
 def test_two_of_four_are_multiplied_with_what_their_places_choose(tmp_path: Path) -> None:

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
+from recorded import CPP, Scenarios, scenarios_of
 
-CPP = Path(__file__).parent / "cpp"
-INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
-FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-DPITON_DEVICE_PASS", f"-I{INCLUDE}", f"-I{CPP}"]
 SUB, DIV, SQRT, COPY, COPY_PAD, CROSS_SET, INIT, FAULT = 2, 4, 66, 192, 193, 260, 320, 325
 COUNT, I4 = 1, 13
 MEMORY = 0x100000000000
-Scenarios = dict[str, list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
-    program = tmp_path_factory.mktemp("by_address") / "program"
-    subprocess.run(["g++", *FLAGS, str(CPP / "headers_by_address.cpp"), str(CPP / "headers_recorder.cpp"), "-o", str(program)], check=True, timeout=120)
-    found: Scenarios = {}
-    for line in subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return scenarios_of("headers_by_address.cpp", tmp_path_factory.mktemp("by_address"))
 
 
 def line_of(text: str) -> int:

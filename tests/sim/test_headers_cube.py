@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cube_steps import BIAS, K_ALIGN, ROWS, SPLIT, ZERO
-
-CPP = Path(__file__).parent / "cpp"
-INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
-FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-I{CPP}"]
+from recorded import CPP, FLAGS, Record, Scenarios, scenarios_of
 
 M, MTE1, FIX = 2, 3, 6
 COPY, MMAD, LOAD, LOAD_TRANSPOSED, FIXPIPE = 192, 160, 195, 196, 197
@@ -21,21 +16,10 @@ L1, L0A, L0B, L0C, BT = 3, 4, 5, 6, 7
 F16, F32, I8, I32 = 1, 3, 4, 8
 FRACTAL = 512
 
-Record = dict[str, Any]
-Scenarios = dict[str, list[Record]]
-
 
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
-    program = tmp_path_factory.mktemp("cube") / "program"
-    sources = [str(CPP / "headers_cube.cpp"), str(CPP / "headers_recorder.cpp")]
-    subprocess.run(["g++", *FLAGS, "-DPITON_DEVICE_PASS", *sources, "-o", str(program)], check=True, timeout=120)
-    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
-    found: Scenarios = {}
-    for line in output.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return scenarios_of("headers_cube.cpp", tmp_path_factory.mktemp("cube"))
 
 
 def line_of(mark: str) -> int:

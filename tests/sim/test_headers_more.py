@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
-
-CPP = Path(__file__).parent / "cpp"
-INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
-FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-DPITON_DEVICE_PASS", f"-I{INCLUDE}", f"-I{CPP}"]
+from recorded import CPP, Scenarios, scenarios_of
 
 ADD_RELU, FUSED_MUL_ADD, MUL_ADD_DST, ADD_RELU_CAST = 9, 11, 13, 14
 ADD, DIV, AND, COMPARE, SELECT, CAST = 1, 4, 7, 96, 97, 72
@@ -26,20 +18,10 @@ I32, U16, F16, F32, I4 = 8, 7, 1, 3, 13
 COUNT, MASK, KEEP = 1, 2, 4
 WORKSPACE = 0x200000001000
 
-Record = dict[str, Any]
-Scenarios = dict[str, list[Record]]
-
 
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
-    program = tmp_path_factory.mktemp("more") / "program"
-    subprocess.run(["g++", *FLAGS, str(CPP / "headers_more.cpp"), str(CPP / "headers_recorder.cpp"), "-o", str(program)], check=True, timeout=120)
-    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
-    found: Scenarios = {}
-    for line in output.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return scenarios_of("headers_more.cpp", tmp_path_factory.mktemp("more"))
 
 
 def line_of(mark: str) -> int:

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
+from recorded import CPP, INCLUDE, Record, scenarios_of
 
-CPP = Path(__file__).parent / "cpp"
-INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
 FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror"]
 NUMBERS = INCLUDE / "project" / "piton_project" / "kernel_numbers.h"
 SET_FLAG, WAIT_FLAG = 256, 257
 EXP, MAX, DIV, MULS = 64, 5, 4, 33
 
-Record = dict[str, Any]
-
 
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record]]:
-    program = tmp_path_factory.mktemp("projects") / "program"
-    flags = [*FLAGS, "-DPITON_DEVICE_PASS", f"-I{INCLUDE}", f"-I{INCLUDE / 'project'}", f"-I{CPP}"]
-    subprocess.run(["g++", *flags, str(CPP / "headers_projects.cpp"), str(CPP / "headers_recorder.cpp"), "-o", str(program)], check=True, timeout=120)
-    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
-    found: dict[str, list[Record]] = {}
-    for line in output.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return scenarios_of("headers_projects.cpp", tmp_path_factory.mktemp("projects"), f"-I{INCLUDE / 'project'}")
 
 
 @pytest.mark.parametrize("name", ["scratch_queue", "handle"])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from recorded import Record, Scenarios, by_scenario
 
 CPP = Path(__file__).parent / "cpp"
 INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
@@ -26,9 +25,6 @@ GM, UB, L1 = 1, 2, 3
 F16, F32, U8, I16 = 1, 3, 5, 6
 QUESTIONS = range(352, 365)
 
-Record = dict[str, Any]
-Scenarios = dict[str, list[Record]]
-
 
 def compile_and_run(folder: Path, *sources: str, flags: tuple[str, ...] = ()) -> str:
     program = folder / "program"
@@ -42,11 +38,7 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
     recorder = folder / "recorder.o"
     subprocess.run(["g++", *FLAGS, "-c", str(CPP / "headers_recorder.cpp"), "-o", str(recorder)], check=True, timeout=120)
     output = compile_and_run(folder, "headers_records.cpp", flags=("-DPITON_DEVICE_PASS", "-fsanitize-coverage=trace-pc", str(recorder)))
-    found: Scenarios = {}
-    for line in output.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return by_scenario(output)
 
 
 def instructions(records: list[Record]) -> list[Record]:

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
-
-CPP = Path(__file__).parent / "cpp"
-INCLUDE = Path(__file__).parents[2] / "src" / "piton" / "vnpu_cpp" / "include"
-FLAGS = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", f"-I{CPP}", "-DPITON_DEVICE_PASS"]
+from recorded import Scenarios, scenarios_of
 
 LOAD_IMAGE, FILL, SET_IMAGE, SET_FIXPIPE, CTRL, GET_CTRL = 208, 209, 304, 305, 293, 361
 MASK, CROSS_SET, CROSS_WAIT, SYS_WORKSPACE, BEST, SUM = 288, 260, 261, 327, 359, 358
@@ -23,20 +15,10 @@ ONE_HALF = 0x3C00
 SHAPE = 5 | 6 << 16 | 1 << 32 | 2 << 40 | 3 << 48 | 4 << 56
 """Height, width, paddings left, right, top, bottom."""
 
-Record = dict[str, Any]
-Scenarios = dict[str, list[Record]]
-
 
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
-    program = tmp_path_factory.mktemp("registers") / "program"
-    subprocess.run(["g++", *FLAGS, str(CPP / "headers_registers.cpp"), str(CPP / "headers_recorder.cpp"), "-o", str(program)], check=True, timeout=300)
-    output = subprocess.run([str(program)], check=True, timeout=60, capture_output=True, text=True).stdout
-    found: Scenarios = {}
-    for line in output.splitlines():
-        record = json.loads(line)
-        found.setdefault(record["scenario"], []).append(record)
-    return found
+    return scenarios_of("headers_registers.cpp", tmp_path_factory.mktemp("registers"))
 
 
 def test_a_load_as_convolution_tells_windows_shape_and_padding(scenarios: Scenarios) -> None:

@@ -1,5 +1,5 @@
 /* Matmul objects of several types on one cube core: everything a call needs lies in front of the input (tests/sim/test_engine_matmul.py). */
-#include "engine_kernels.h"
+#include "engine_matmul_cases.h"
 #define ASCENDC_CUBE_ONLY
 #include "lib/matmul_intf.h"
 
@@ -17,13 +17,6 @@ struct Case {
 };
 
 enum Way { kAll = 0, kStepwise = 1, kTwice = 2, kSums = 3, kNothingSet = 4, kTooFar = 5 };
-
-template <typename T>
-GlobalTensor<T> At(uint64_t address) {
-    GlobalTensor<T> tensor;
-    tensor.SetGlobalBuffer(reinterpret_cast<T *>(address));
-    return tensor;
-}
 
 template <class Object, typename T, typename C, typename Bias>
 void compute(Object &mm, const Case &given, const GlobalTensor<C> &c) {

@@ -1,5 +1,5 @@
 /* Further calls of Matmul objects on the two vector cores of a block (tests/sim/test_engine_matmul_asked.py): each computes its own rows or batches of C. */
-#include "engine_kernels.h"
+#include "engine_matmul_cases.h"
 #include "lib/matmul_intf.h"
 
 namespace {
@@ -16,19 +16,6 @@ struct Case {
 enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips, kBatchLater, kLater };
 
 constexpr uint32_t kNoWorkspace = 9; /* as x.a */
-
-template <typename T>
-GlobalTensor<T> At(uint64_t address) {
-    GlobalTensor<T> tensor;
-    tensor.SetGlobalBuffer(reinterpret_cast<T *>(address));
-    return tensor;
-}
-
-Case CaseOf(const Arguments &x) {
-    Case given;
-    std::memcpy(static_cast<void *>(&given), x.in, sizeof given);
-    return given;
-}
 
 template <class Object, typename C>
 void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const LocalTensor<C> &local) {
@@ -86,7 +73,7 @@ template <typename T, typename C, CubeFormat outFormat, LayoutMode layout, bool 
 void asked(const Arguments &x) {
     using Left = MatmulType<TPosition::GM, CubeFormat::ND, T, false, layout, isShared>;
     using Right = MatmulType<TPosition::GM, CubeFormat::ND, T, false, layout, isShared>;
-    const Case given = CaseOf(x);
+    const Case given = CaseOf<Case>(x);
     TPipe pipe;
     Matmul<Left, Right, MatmulType<TPosition::VECIN, outFormat, C, false, layout>, MatmulType<TPosition::GM, CubeFormat::ND, float>, config> mm;
     TBuf<TPosition::VECIN> buffer;

@@ -1,5 +1,5 @@
 /* Batches, scales per column, triangles, partial results and HF32 of Matmul objects on one cube core (tests/sim/test_engine_matmul_forms.py). */
-#include "engine_kernels.h"
+#include "engine_matmul_cases.h"
 #define ASCENDC_CUBE_ONLY
 #include "lib/matmul_intf.h"
 
@@ -15,25 +15,12 @@ struct Case {
     int32_t stepA, stepB, stepC, stepBias;
 };
 
-template <typename T>
-GlobalTensor<T> At(uint64_t address) {
-    GlobalTensor<T> tensor;
-    tensor.SetGlobalBuffer(reinterpret_cast<T *>(address));
-    return tensor;
-}
-
-Case CaseOf(const Arguments &x) {
-    Case given;
-    std::memcpy(static_cast<void *>(&given), x.in, sizeof given);
-    return given;
-}
-
 template <CubeFormat format, LayoutMode layout, LayoutMode outLayout, bool turnA, bool turnB, const auto &config>
 void batch(const Arguments &x) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     using Object = Matmul<MatmulType<TPosition::GM, format, half, turnA, layout>, MatmulType<TPosition::GM, format, half, turnB, layout>,
                           MatmulType<TPosition::GM, CubeFormat::ND, float, false, outLayout>, MatmulType<TPosition::GM, CubeFormat::ND, float>, config>;
-    const Case given = CaseOf(x);
+    const Case given = CaseOf<Case>(x);
     TPipe pipe;
     Object mm;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);
@@ -54,7 +41,7 @@ void form(const Arguments &x) {
     using Bias = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>;
     using Object = Matmul<MatmulType<TPosition::GM, CubeFormat::ND, T>, MatmulType<TPosition::GM, CubeFormat::ND, T>,
                           MatmulType<TPosition::GM, CubeFormat::ND, C>, MatmulType<TPosition::GM, CubeFormat::ND, Bias>, config, MatmulCallBackFunc<>, Policy>;
-    const Case given = CaseOf(x);
+    const Case given = CaseOf<Case>(x);
     TPipe pipe;
     Object mm;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm);
@@ -84,7 +71,7 @@ template <CubeFormat format>
 void sequence(const Arguments &x) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     using Side = MatmulType<TPosition::GM, CubeFormat::ND, half>;
-    const Case given = CaseOf(x);
+    const Case given = CaseOf<Case>(x);
     TPipe pipe;
     Matmul<Side, Side, MatmulType<TPosition::GM, format, float>> mm;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);
@@ -100,7 +87,7 @@ void nibbles(const Arguments &x) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     using Object = Matmul<MatmulType<TPosition::GM, CubeFormat::ND, int4b_t>, MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, turnB>,
                           MatmulType<TPosition::GM, CubeFormat::ND, C>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, CFG_MDL>;
-    const Case given = CaseOf(x);
+    const Case given = CaseOf<Case>(x);
     TPipe pipe;
     Object mm;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);

@@ -1,5 +1,5 @@
 /* Matmul objects that two vector cores ask their cube core for (tests/sim/test_engine_matmul_mixed.py): each computes its own rows of C. */
-#include "engine_kernels.h"
+#include "engine_matmul_cases.h"
 #include "lib/matmul_intf.h"
 
 namespace {
@@ -13,13 +13,6 @@ struct Case {
 };
 
 enum Way { kAll = 0, kAllLater = 1, kByBlock = 2, kIntoLocal = 3, kAhead = 4, kFromLocal = 5 };
-
-template <typename T>
-GlobalTensor<T> At(uint64_t address) {
-    GlobalTensor<T> tensor;
-    tensor.SetGlobalBuffer(reinterpret_cast<T *>(address));
-    return tensor;
-}
 
 template <class Object>
 void outThroughLocal(Object &mm, const Case &given, const GlobalTensor<float> &c, TBuf<TPosition::VECIN> &buffer) {
