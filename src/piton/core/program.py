@@ -86,6 +86,8 @@ class ProgramReport(Frozen):
     """True when launches were timed without computing data: nothing that the program read back or wrote means anything."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
+    isolation_level: int | None = None
+    """The level they make up (docs/processes.md); None in a report from before there were levels."""
     outcome: Outcome
     """Passed when the program returned 0 and nothing was wrong; else the outcome that counts."""
     outcomes: tuple[Outcome, ...] = ()

@@ -1,10 +1,10 @@
 """The list of system calls a job may make; every other one is refused.
 
 Problem: most ways out of a sandbox are calls that no kernel, compiler or Python program needs (ptrace, bpf, io_uring, userfaultfd, keyctl, mount, ...).
-Approach: a seccomp filter in classic BPF with three lists: `host` (Python with torch; it may change files of its own), `device` (device code and its engine: no
-change of files by name, no memory both writable and executable, a filter of its own on top), `build` (compilers, loaders and goldens: further processes, never in
-a namespace of their own). A refused call fails with EPERM; one newer than the table with ENOSYS. The architecture is checked first, the x32 table is closed.
-A job that may make no process may send signals to itself only.
+Approach: a seccomp filter in classic BPF with three lists: `host` (Python with torch; it may change files of its own), `device` (device code and its engine:
+no change of files by name, no memory both writable and executable, a filter of its own on top), `build` (compilers, loaders and goldens: further processes,
+never in a namespace of their own). A refused call fails with EPERM; one newer than the table with ENOSYS. The architecture is checked first, the x32 table is
+closed. A job that may make no process may send signals to itself only.
 Limits: x86-64 and aarch64, little-endian. Pointers can't be followed: which file is opened is for the view and landlock to decide.
 Source: seccomp(2), linux/seccomp.h, linux/audit.h, prctl(2), clone(2), mmap(2).
 """
@@ -52,9 +52,7 @@ class Needs:
 def needs_of(role: str, starts_processes: bool, is_program: bool, pid: int) -> Needs:
     """What a job of `role` (core.protocols.Role) needs."""
     is_device = role == "device"
-    return Needs(
-        changes_files=not is_device, starts_processes=starts_processes, replaces_itself=is_program or starts_processes, is_device=is_device, pid=pid
-    )
+    return Needs(changes_files=not is_device, starts_processes=starts_processes, replaces_itself=is_program or starts_processes, is_device=is_device, pid=pid)
 
 
 def assemble(machine: str, needs: Needs) -> bytes:
@@ -76,7 +74,7 @@ def assemble(machine: str, needs: Needs) -> bytes:
 
 def _plain(machine: str, needs: Needs) -> set[int]:
     """Numbers of the calls that are allowed with any argument."""
-    groups = [table.READ, table.MEMORY, table.THREADS, table.TIME, table.SIGNALS, table.CHANNELS]
+    groups = [table.READ, table.MEMORY, table.THREADS, table.TIME, table.SIGNALS, table.CHANNELS, table.CHANGE_OPEN]
     groups += [table.CHANGE] if needs.changes_files else []
     groups += [table.PROCESSES] if needs.starts_processes else []
     groups += [table.EXEC] if needs.replaces_itself else []

@@ -24,9 +24,14 @@ class Bounds:
     """Files below the folders it may write to."""
 
 
+def machine_bytes() -> int:
+    """Memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def bounds_of(role: Role, limits: Limits, tmp_bytes: int) -> Bounds:
     """From the limits of one process. What lies in the private /tmp is memory, too; device memory counts for the device process that writes it first."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    total = machine_bytes()
     most = total - total // _SPARE
     memory = most if role is Role.DEVICE else min(limits.memory_bytes + tmp_bytes, most)
     return Bounds(memory, limits.processes, limits.file_bytes)

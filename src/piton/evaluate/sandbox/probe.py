@@ -48,10 +48,6 @@ class Mechanisms:
         return (*optional, *ALWAYS)
 
 
-_EXTRAS = ("allow_list", "landlock", "control_group")
-"""What can be left out alone where it does not work."""
-
-
 def candidates(is_root: bool) -> tuple[Mechanisms, ...]:
     """Combinations to try, strongest first; the last one needs no privilege. What the kernel offers to everybody belongs to each."""
     without_pid = NAMESPACES[:-1]
@@ -59,8 +55,10 @@ def candidates(is_root: bool) -> tuple[Mechanisms, ...]:
     privileged = (*users, Mechanisms(namespaces=NAMESPACES))
     ordinary = (Mechanisms(namespaces=NAMESPACES, user_namespace=True), Mechanisms(namespaces=without_pid, user_namespace=True), Mechanisms())
     has_filter, has_landlock, has_groups = syscalls.is_available(), landlock.version() > 0, not control_groups.complaint()
-    offered = {"no_new_processes": has_filter, "allow_list": has_filter, "landlock": has_landlock, "control_group": has_groups}
-    return tuple(replace(item, **offered) for item in ((*privileged, *ordinary) if is_root else ordinary))
+    return tuple(
+        replace(item, no_new_processes=has_filter, allow_list=has_filter, landlock=has_landlock, control_group=has_groups)
+        for item in ((*privileged, *ordinary) if is_root else ordinary)
+    )
 
 
 def choose(attempt: Callable[[Mechanisms], str]) -> tuple[Mechanisms, dict[Mechanisms, str]]:
@@ -70,7 +68,7 @@ def choose(attempt: Callable[[Mechanisms], str]) -> tuple[Mechanisms, dict[Mecha
     """
     complaints: dict[Mechanisms, str] = {}
     for whole in candidates(os.geteuid() == 0):
-        for mechanisms in (whole, replace(whole, **dict.fromkeys(_EXTRAS, False))):
+        for mechanisms in (whole, replace(whole, allow_list=False, landlock=False, control_group=False)):
             complaint = complaints[mechanisms] if mechanisms in complaints else attempt(mechanisms)
             if not complaint:
                 return (mechanisms if mechanisms == whole else _extended(mechanisms, whole, attempt, complaints)), complaints
@@ -80,8 +78,13 @@ def choose(attempt: Callable[[Mechanisms], str]) -> tuple[Mechanisms, dict[Mecha
 
 def _extended(lean: Mechanisms, whole: Mechanisms, attempt: Callable[[Mechanisms], str], complaints: dict[Mechanisms, str]) -> Mechanisms:
     """`lean`, which works, with each extra of `whole` that works, too."""
-    for name in _EXTRAS:
-        more = replace(lean, **{name: getattr(whole, name)})
+    extras: tuple[Callable[[Mechanisms], Mechanisms], ...] = (
+        lambda item: replace(item, allow_list=whole.allow_list),
+        lambda item: replace(item, landlock=whole.landlock),
+        lambda item: replace(item, control_group=whole.control_group),
+    )
+    for add in extras:
+        more = add(lean)
         if more == lean:
             continue
         complaint = attempt(more)
@@ -94,7 +97,7 @@ def _extended(lean: Mechanisms, whole: Mechanisms, attempt: Callable[[Mechanisms
 
 def reasons(chosen: Mechanisms, complaints: dict[Mechanisms, str], is_root: bool) -> dict[str, str]:
     """Why each mechanism that is not in force isn't, by its name in a report."""
-    every = replace(Mechanisms(True, NAMESPACES, False, True, True, True), control_group=True)
+    every = Mechanisms(users=True, namespaces=NAMESPACES, no_new_processes=True, allow_list=True, landlock=True, control_group=True)
     return {name: _reason(name, complaints, is_root) for name in every.names if name not in chosen.names}
 
 

@@ -17,8 +17,8 @@ from piton.evaluate.sandbox import bounds
 from piton.evaluate.sandbox.confine import Job
 from piton.evaluate.sandbox.limits import as_rlimits
 from piton.evaluate.sandbox.probe import Mechanisms, choose, reasons
-from piton.evaluate.sandbox.self_check import CHECK, problems
 from piton.evaluate.sandbox.process import SupervisedProcess, ZygoteClient
+from piton.evaluate.sandbox.self_check import CHECK, problems
 from piton.evaluate.sandbox.users import UserPool
 
 PRELOAD = ("torch", "numpy", "piton.targets.vnpu.host_worker")

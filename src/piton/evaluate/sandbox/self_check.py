@@ -39,7 +39,8 @@ facts = {
 }
 print(json.dumps(facts))
 """
-"""A program for the interpreter; its argument is where Piton's package lies. ptrace(PTRACE_TRACEME) is harmless and works for everybody, unless it is filtered."""
+"""A program for the interpreter; its argument is where Piton's package lies.
+ptrace(PTRACE_TRACEME) is harmless and works for everybody, unless it is filtered."""
 
 
 def problems(answer: str, mechanisms: Mechanisms) -> list[str]:
