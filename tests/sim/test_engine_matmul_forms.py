@@ -206,6 +206,25 @@ def test_every_column_has_its_scale(rig: Rig, kernel: str, dtype: int, result: i
     np.testing.assert_array_equal(got, np.clip(np.rint(expected), -128, 127) if result == I8 else expected)
 
 
+def test_scales_of_the_first_columns_do_not_serve_the_others(rig: Rig) -> None:
+    call, a, b = form("i8 f16", (32, 64, 64), (32, 64, 64), I8, F16)
+    factors = 2.0 ** -GENERATOR.integers(1, 5, 64)
+    call.scales = factors.astype(np.float32).view(np.uint32).astype(np.uint64)
+    call.numbers = {"lefts": 16}
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(got, (a @ b) * factors)
+
+
+@pytest.mark.parametrize(("kernel", "m", "n", "size"), [("aligned", 32, 20, 768), ("strips", 20, 32, 1024)])
+def test_blocks_one_behind_the_other_take_the_room_of_their_format(rig: Rig, kernel: str, m: int, n: int, size: int) -> None:
+    a, b = whole(m, 32), whole(32, n)
+    call = Call(f"sequence {kernel}", tiling((m, n, 32), (16, 16, 32)), narrowed(a, F16), narrowed(b, F16), np.zeros(size, np.float32))
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(np.hstack([got[:512].reshape(32, 16), got[512:].reshape(32, -1)])[:m, :n], a @ b)
+
+
 @pytest.mark.parametrize("kernel", ["upper", "lower"])
 def test_blocks_on_the_other_side_of_the_diagonal_stay_as_they_were(rig: Rig, kernel: str) -> None:
     call, a, b = form(kernel, (100, 120, 64), (32, 48, 32))
@@ -231,15 +250,16 @@ def test_parts_of_k_cannot_all_go_to_one_place(rig: Rig) -> None:
     assert "call Iterate and GetTensorC for each part" in call.run(rig)[0].first("device_exception")["message"]
 
 
-def test_hf32_rounds_matrices_until_it_is_switched_off(rig: Rig) -> None:
+@pytest.mark.parametrize("mode", [0, 1])
+def test_hf32_rounds_matrices_until_it_is_switched_off(rig: Rig, mode: int) -> None:
     call, _, _ = form("f32 f32", (32, 32, 16), (32, 32, 16), F32)
-    call.a = GENERATOR.standard_normal((32, 16)).astype(np.float32)
+    call.a = (1 + GENERATOR.integers(0, 1 << 13, (32, 16)) * 2.0**-13).astype(np.float32)  # every fourth one lies halfway
     call.b = np.eye(16, 32, dtype=np.float32)
     _, exact = call.run(rig)
-    report, rounded = replace(call, options=(1, 0)).run(rig)
+    report, rounded = replace(call, options=(1, mode)).run(rig)
     assert report.diagnostics == []
     np.testing.assert_array_equal(exact[:, :16], call.a)
-    np.testing.assert_array_equal(rounded[:, :16], to_hf32(call.a, towards_zero=False))
+    np.testing.assert_array_equal(rounded[:, :16], to_hf32(call.a, towards_zero=mode == 1))
 
 
 @pytest.mark.parametrize(("kernel", "turned"), [("plain", False), ("turned", True)])

@@ -13,7 +13,9 @@ struct Case {
     int32_t stepA, stepB, stepC; /* elements from the first vector core's part to the second one's */
 };
 
-enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips };
+enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips, kBatchLater, kLater };
+
+constexpr uint32_t kNoWorkspace = 9; /* as x.a */
 
 template <typename T>
 GlobalTensor<T> At(uint64_t address) {
@@ -30,18 +32,22 @@ Case CaseOf(const Arguments &x) {
 
 template <class Object, typename C>
 void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const LocalTensor<C> &local) {
-    const uint32_t each = given.tiling.M * given.tiling.N, all = given.lefts * each;
+    const uint32_t unit = Object::CType::format == CubeFormat::NZ ? 16 : 1; /* in fractals a matrix takes whole ones */
+    const uint32_t each = (given.tiling.M + unit - 1) / unit * unit * ((given.tiling.N + unit - 1) / unit * unit), all = given.lefts * each;
     if (given.way == kBatch) mm.IterateBatch(c, given.lefts, given.rights, false);
+    if (given.way == kBatchLater) {
+        mm.template IterateBatch<false>(c, given.lefts, given.rights, false);
+        mm.WaitIterateBatch();
+    }
     if (given.way == kBatchLocal) {
         mm.IterateBatch(local, given.lefts, given.rights, true);
         DataCopy(c, local, all);
     }
     if (given.way != kNBatch) return;
-    auto workspace = At<C>(given.workspace)[GetBlockIdx() * given.loops * all];
-    mm.SetWorkspace(workspace);
     mm.template IterateNBatch<false>(given.loops, given.lefts, given.rights, false);
     for (int32_t loop = 0; loop < given.loops; ++loop) {
-        DataCopy(local, mm.template GetBatchTensorC<false>(given.lefts, given.rights), all);
+        const auto ready = loop == 0 ? mm.template GetBatchTensorC<false>(given.lefts, given.rights) : mm.GetBatchC(given.lefts, given.rights);
+        DataCopy(local, ready, all);
         PipeBarrier<PIPE_ALL>();
         DataCopy(c[loop * all], local, all);
         PipeBarrier<PIPE_ALL>();
@@ -60,6 +66,12 @@ void throughLocal(Object &mm, const Case &given, const GlobalTensor<C> &c, const
     if (given.way == kStrips) {
         mm.IterateAll(local);
         DataCopy(c, local, rows * tiling.N);
+    }
+    if (given.way == kLater) {
+        mm.template Iterate<false>();
+        mm.AsyncGetTensorC(local);
+        mm.WaitGetTensorC();
+        DataCopyPad(c, local, DataCopyExtParams(rows, tiling.N * sizeof(C), 0, 0, 0));
     }
     while (given.way == kBoth && mm.Iterate()) {
         mm.GetTensorC(c, local, 0, true);
@@ -87,6 +99,8 @@ void asked(const Arguments &x) {
     mm.SetTensorA(At<T>(given.a)[self * given.stepA]);
     mm.SetTensorB(At<T>(given.b)[self * given.stepB]);
     if (given.scales != 0) mm.SetQuantVector(At<uint64_t>(given.scales));
+    auto workspace = At<C>(given.workspace)[self * given.stepC];
+    if (x.a != kNoWorkspace) mm.SetWorkspace(workspace);
     if constexpr (layout != LayoutMode::NONE) {
         batches(mm, given, c, local);
     } else {
@@ -112,6 +126,7 @@ constexpr auto NONE = LayoutMode::NONE;
 
 const Row kRows[] = {
     {"asked batch", asked<half, float, ND, LayoutMode::NORMAL, false, kManyBatches>},
+    {"asked batch strips", asked<half, float, CubeFormat::NZ, LayoutMode::NORMAL, false, kManyBatches>},
     {"asked", asked<half, float, ND, NONE, false, CFG_NORM>},
     {"asked aligned", asked<half, half, CubeFormat::ND_ALIGN, NONE, false, CFG_NORM>},
     {"asked strips", asked<half, half, CubeFormat::NZ, NONE, false, CFG_NORM>},
