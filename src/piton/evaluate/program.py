@@ -173,7 +173,6 @@ class _ProgramRun:
             isolation=(mechanisms := isolation_of(self.runner, self.request.engine)),
             isolation_level=reached(mechanisms),
             accuracy=self.request.accuracy,
-            isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,
             diagnostics=build.diagnostics,
