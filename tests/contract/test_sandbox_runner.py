@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, UsageError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.probe import Mechanisms, candidates, choose
@@ -255,6 +255,14 @@ def test_a_job_that_cannot_be_set_up_is_our_error(runner: SandboxRunner) -> None
         runner.run(ProcessJob(Role.HOST, ("true",), cwd="/nonexistent"))
     with pytest.raises(EvaluatorError, match="no program"):
         runner.run(ProcessJob(Role.HOST, ("no-such-program",), cwd="/"))
+
+
+def test_a_level_that_is_not_reached_is_an_error_and_leaves_nothing() -> None:
+    with pytest.raises(UsageError, match="isolation level 3 is not reached"):
+        make_runner(Mechanisms(), demanded=3)
+    with pytest.raises(UsageError, match="engine_own_process"):
+        make_runner(Mechanisms(), demanded=4)
+    make_runner(Mechanisms(), demanded=0).close()
 
 
 def test_closing_ends_what_is_still_running() -> None:
