@@ -134,6 +134,7 @@ def check_cores() -> Check:
 def check_isolation() -> Check:
     """What keeps untrusted code apart on this machine."""
     from piton.evaluate.sandbox import make_runner
+    from piton.evaluate.sandbox.levels import HIGHEST, HIGHEST_IN_PROCESS, reached
 
     try:
         runner = make_runner()
@@ -141,7 +142,10 @@ def check_isolation() -> Check:
         return Check("isolation", str(error), "a process can be started", is_ok=False)
     try:
         how = "; ".join(f"{name}: {why}" for name, why in runner.complaints.items())
-        return Check("isolation", ", ".join(runner.isolation) or "none", "as much as the machine allows", is_ok=True, is_required=False, how=how)
+        level = reached(runner.isolation)
+        found = f"level {level} of {HIGHEST_IN_PROCESS} ({HIGHEST} with --engine own-process): {', '.join(runner.isolation)}"
+        needed = f"level {HIGHEST_IN_PROCESS} for strangers' code"
+        return Check("isolation", found, needed, is_ok=level >= HIGHEST_IN_PROCESS, is_required=False, how=how)
     finally:
         runner.close()
 

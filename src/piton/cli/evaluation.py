@@ -72,6 +72,7 @@ class EvaluationOptions:
     accuracy: str
     auto_sync: bool | None
     engine: str
+    isolation: int
     host_deadline_s: float
     prints_json: bool
     is_resumed: bool
@@ -223,7 +224,8 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         precision_profile=_profile(options.profile),
         accuracy=accuracy_mode(options.accuracy),
         auto_sync=options.auto_sync,
-        engine=engine_place(options.engine),
+        engine=engine_place(options.engine, options.isolation),
+        isolation=options.isolation,
         hidden=options.hidden,
         baseline=options.baseline,
         is_trusted=options.is_trusted,

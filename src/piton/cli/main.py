@@ -16,7 +16,7 @@ from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
 from piton.cli.metrics_app import metrics_app
-from piton.cli.options import AccuracyOption, EngineOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.options import AccuracyOption, EngineOption, IsolationOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -63,6 +63,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     accuracy: AccuracyOption = "exact",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     engine: EngineOption = "in-process",
+    isolation: IsolationOption = 0,
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
@@ -104,6 +105,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         accuracy=accuracy,
         auto_sync=auto_sync,
         engine=engine,
+        isolation=isolation,
         host_deadline_s=host_deadline,
         prints_json=as_json,
         is_resumed=resume,
@@ -128,6 +130,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     timing_only: Annotated[bool, typer.Option("--timing-only", help="Time launches without computing data: no results to check.")] = False,
     accuracy: AccuracyOption = "exact",
     engine: EngineOption = "in-process",
+    isolation: IsolationOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
     """Compile a whole program with main() and run it on the virtual NPU."""
@@ -147,7 +150,8 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         is_auto_sync=auto_sync,
         is_timing_only=timing_only,
         accuracy=accuracy_mode(accuracy),
-        engine=engine_place(engine),
+        engine=engine_place(engine, isolation),
+        isolation=isolation,
         out=out,
         deadline_s=timeout,
     )

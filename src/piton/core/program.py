@@ -90,6 +90,8 @@ class ProgramReport(Frozen):
     """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal were (docs/accuracy.md); "exact" in reports from before it was kept."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
+    isolation_level: int | None = None
+    """The level they make up (docs/processes.md); None in a report from before there were levels."""
     outcome: Outcome
     """Passed when the program returned 0 and nothing was wrong; else the outcome that counts."""
     outcomes: tuple[Outcome, ...] = ()

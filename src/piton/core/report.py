@@ -191,6 +191,8 @@ class Environment(Frozen):
     """Processor cores of the machine."""
     isolation: tuple[str, ...] = ()
     """Measures that were in force around the submission."""
+    isolation_level: int | None = None
+    """The level they make up (docs/processes.md); None in a report from before there were levels."""
     started: str = ""
     """ISO 8601 time."""
     wall_s: float = 0.0

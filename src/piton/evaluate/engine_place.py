@@ -6,13 +6,14 @@ from typing import cast, get_args
 
 from piton.core.errors import UsageError
 from piton.core.protocols import ENGINE_APART, EnginePlace, Runner, SeparableTarget, Target
+from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS
 
 
-def engine_place(name: str) -> EnginePlace:
-    """The place of that name. Raises UsageError for another one."""
+def engine_place(name: str, isolation: int = 0) -> EnginePlace:
+    """The place of that name, or the one that a demanded level of isolation needs. Raises UsageError for a name that there isn't."""
     if name not in get_args(EnginePlace):
         raise UsageError("no such place for the engine", expected=" or ".join(get_args(EnginePlace)), found=name, action="correct --engine")
-    return cast(EnginePlace, name)
+    return "own-process" if isolation > HIGHEST_IN_PROCESS else cast(EnginePlace, name)
 
 
 def with_engine(target: Target, engine: EnginePlace) -> Target:

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import piton
 from piton.core.report import Environment
+from piton.evaluate.sandbox.levels import reached
 
 _LIBRARIES = ("numpy", "ml-dtypes", "torch-npu", "triton", "triton-ascend")
 """What golden and inputs are made with, and what a target may run on; those that are installed are listed."""
@@ -26,6 +27,7 @@ def describe_environment(isolation: tuple[str, ...], jobs: int) -> Environment:
         machine=f"{platform.system()} {platform.machine()}",
         cores=os.cpu_count() or 1,
         isolation=isolation,
+        isolation_level=reached(isolation),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         jobs=jobs,
         libraries={name: found for name in _LIBRARIES if (found := package_version(name))},

@@ -71,7 +71,7 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
 
     events = one_at_a_time(events)
     target = open_target(request, events)
-    runner = make_runner()
+    runner = make_runner(demanded=request.isolation, engine=request.engine)
     try:
         return evaluate_on(target, runner, request, events)
     finally:

@@ -98,6 +98,8 @@ class EvaluationRequest(Frozen):
     """Overrides the submission's own choice of the compiler's auto-sync; None keeps it."""
     engine: EnginePlace = "in-process"
     """Where device code of a virtual NPU runs: beside the engine, or in a process of its own that reaches neither engine nor device memory."""
+    isolation: int = 0
+    """Least level of isolation (evaluate/sandbox/levels.py); a machine that does not reach it evaluates nothing."""
     is_trusted: bool = False
     """The caller trusts the code of a foreign suite (its golden.py is run)."""
     is_resumed: bool = False

@@ -22,6 +22,7 @@ from piton.core.verdict import PASSED
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.pipeline import check_target, named_target
 from piton.evaluate.progress import Events, StageFinished, StageProgress, StageStarted, ignore, one_at_a_time
+from piton.evaluate.sandbox.levels import reached
 
 _DEFINE = re.compile(r"[A-Za-z_]\w*(?:=[^\x00-\x1f\x7f]*)?")
 SHOWN_FILES = 10_000
@@ -50,6 +51,8 @@ class ProgramRequest:
     """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
     engine: EnginePlace = "in-process"
     """Where device code runs: beside the engine, or in a process of its own."""
+    isolation: int = 0
+    """Least level of isolation; a machine that does not reach it runs nothing."""
     out: str = ""
     """Folder that files it wrote are brought to; empty: they are listed and dropped."""
     deadline_s: float = 300.0
@@ -64,7 +67,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     events = one_at_a_time(events)
     target = named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
     device = _programs_of(with_engine(target, request.engine))
-    runner = make_runner()
+    runner = make_runner(demanded=request.isolation, engine=request.engine)
     try:
         with tempfile.TemporaryDirectory(prefix="piton-run-") as scratch:
             os.chmod(scratch, 0o711)  # the program's user has to reach its working directory
@@ -167,8 +170,9 @@ class _ProgramRun:
             hardware_digest=self.target.hardware.digest(),
             is_auto_sync=self.request.is_auto_sync,
             is_timing_only=self.request.is_timing_only,
+            isolation=(mechanisms := isolation_of(self.runner, self.request.engine)),
+            isolation_level=reached(mechanisms),
             accuracy=self.request.accuracy,
-            isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,
             diagnostics=build.diagnostics,

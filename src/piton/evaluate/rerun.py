@@ -44,6 +44,7 @@ def _options(request: EvaluationRequest) -> list[str]:
     if request.auto_sync is not None:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     options += ["--engine", request.engine] if request.engine != "in-process" else []
+    options += ["--isolation", str(request.isolation)] if request.isolation else []
     if request.hidden is not None:
         options += ["--hidden-key-file", os.path.abspath(request.hidden.key_file), "--hidden-count", str(request.hidden.count), "--reveal"]
     options += ["--baseline", os.path.abspath(request.baseline)] if request.baseline else []  # it decides when device code is cut

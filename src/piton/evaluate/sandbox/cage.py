@@ -4,7 +4,7 @@ Problem: an unprivileged process still reads every world-readable file (goldens,
 that only its owner may enter.
 Approach: unshare, build a root of bind mounts that holds only what the job needs, pivot into it. A bind mount is reached through folders that we made, so
 the permissions of the folders above the original do not matter.
-Limits: /proc is the machine's own (another user's files in it stay closed); without namespaces nothing here applies.
+Limits: /proc is the machine's own where there is no namespace of process ids; without namespaces nothing here applies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-CLONE_FLAGS = {"mount": 0x00020000, "uts": 0x04000000, "ipc": 0x08000000, "net": 0x40000000}
+CLONE_FLAGS = {"mount": 0x00020000, "uts": 0x04000000, "ipc": 0x08000000, "pid": 0x20000000, "net": 0x40000000}
 _CLONE_NEWUSER = 0x10000000
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
@@ -29,6 +29,7 @@ _KEPT = {os.ST_NOSUID: _MS_NOSUID, os.ST_NODEV: _MS_NODEV, os.ST_NOEXEC: _MS_NOE
 """Flags that a user namespace may not clear when it remounts; dropping one of them makes the kernel refuse."""
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_NAME = b"piton"
 _COPY_LIMIT_BYTES = 64 << 20
 _CHILDREN_LIMIT = 4096
 
@@ -47,6 +48,8 @@ class View:
     """Size of the private /tmp (and of /dev/shm)."""
     uid: int | None
     """The user the process will have; None when it keeps its own."""
+    has_own_processes: bool = False
+    """It is in a namespace of process ids, so /proc can be one that shows nothing else."""
 
 
 def unshare(namespaces: Iterable[str], with_user_namespace: bool) -> None:
@@ -60,12 +63,18 @@ def unshare(namespaces: Iterable[str], with_user_namespace: bool) -> None:
         _write("/proc/self/gid_map", f"{gid} {gid} 1")
 
 
+def hide_name() -> None:
+    """Give the machine another name for this job; needs a uts namespace of one's own. Raises OSError."""
+    _check(_libc.sethostname(_NAME, ctypes.c_size_t(len(_NAME))), "sethostname")
+
+
 def enter(view: View) -> None:
     """Build the view and make it the root; needs a mount namespace of one's own. Raises OSError naming the mount that failed."""
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     root = view.scaffold
     _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={_COPY_LIMIT_BYTES},mode=755")
     _system(root, view.tmp_bytes)
+    _show_processes(root, view.has_own_processes)
     for path in _outermost(view.readable):
         _show(root, path, view.uid)
     for path in view.writable:
@@ -79,8 +88,14 @@ def _system(root: str, tmp_bytes: int) -> None:
         _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={tmp_bytes},mode=1777")
     for path in _DEVICES:
         _bind(root, path, is_writable=True)
+
+
+def _show_processes(root: str, are_own: bool) -> None:
     os.makedirs(root + "/proc")
-    _mount("/proc", root + "/proc", "", _MS_BIND | _MS_REC)
+    if are_own:
+        _mount("proc", root + "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    else:
+        _mount("/proc", root + "/proc", "", _MS_BIND | _MS_REC)
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

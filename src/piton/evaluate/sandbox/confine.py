@@ -5,14 +5,18 @@ from __future__ import annotations
 import fcntl
 import importlib
 import os
+import platform
 import resource
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from piton.evaluate.sandbox import cage, limits, syscalls, users
+import piton
+from piton.evaluate.sandbox import allow_list, cage, landlock, limits, syscalls, users
+from piton.evaluate.sandbox.control_groups import Group
 
 _PARKING = 600
 """Descriptors are moved above this number first, so that giving one its final number never closes another."""
@@ -44,6 +48,13 @@ class Job:
     """Numbers of the passed descriptors, for `argv`."""
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    role: str = "host"
+    has_landlock: bool = False
+    has_allow_list: bool = False
+    disk_bytes: int = 0
+    """Bound of all files below the writable folders together; 0 for none."""
+    group_folders: tuple[str, ...] = ()
+    """Control group that the job enters."""
 
     @classmethod
     def from_request(cls, request: dict[str, object]) -> Job:
@@ -87,20 +98,53 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _confine(job: Job) -> None:
+    """From the widest to the narrowest: each step needs what the next one takes away."""
     os.setsid()
     os.umask(0o022)
-    if job.namespaces:
-        users.prctl(users.PR_SET_DUMPABLE, 1)  # a process that is not dumpable may not write its own uid_map
-        cage.unshare(job.namespaces, job.has_user_namespace)
-        users.prctl(users.PR_SET_DUMPABLE, 0)
-    if "mount" in job.namespaces:
-        cage.enter(cage.View(job.scaffold, job.readable, job.writable, job.tmp_bytes, job.uid))
+    Group(job.group_folders).enter()
+    _leave_namespaces(job)
+    ruleset = landlock.prepare(_rights(job)) if job.has_landlock else None
     limits.apply_rlimits(job.rlimits)
     users.become(job.uid)
     users.prctl(users.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(job.cwd)
+    if ruleset is not None:
+        landlock.restrict(ruleset)
     if not job.may_start_processes:
         syscalls.forbid_new_processes()
+    if job.has_allow_list:  # last: it refuses further filters
+        needs = allow_list.needs_of(job.role, job.may_start_processes, bool(job.argv), os.getpid())
+        syscalls.install(allow_list.assemble(platform.machine(), needs))
+
+
+def _leave_namespaces(job: Job) -> None:
+    """All but the one of process ids, which the supervisor has left already (and the user namespace with it)."""
+    namespaces = [name for name in job.namespaces if name != "pid"]
+    if not namespaces:
+        return
+    enter_namespaces(namespaces, job.has_user_namespace and "pid" not in job.namespaces)
+    if "uts" in namespaces:
+        cage.hide_name()
+    if "mount" in namespaces:
+        cage.enter(cage.View(job.scaffold, job.readable, job.writable, job.tmp_bytes, job.uid, "pid" in job.namespaces))
+
+
+def enter_namespaces(namespaces: Sequence[str], with_user_namespace: bool) -> None:
+    """New namespaces for this process. Raises OSError."""
+    users.prctl(users.PR_SET_DUMPABLE, 1)  # a process that is not dumpable may not write its own uid_map
+    cage.unshare(namespaces, with_user_namespace)
+    users.prctl(users.PR_SET_DUMPABLE, 0)
+
+
+def _rights(job: Job) -> landlock.Rights:
+    """Files by landlock: what the view shows, once more, and which of it may be executed."""
+    own = (job.environment["TMPDIR"], *(("/dev/shm",) if "mount" in job.namespaces else ()))
+    writable = (*job.writable, *own)
+    programs = () if not job.argv else landlock.program_and_loader(job.argv[0])
+    if job.may_start_processes or (job.argv and not programs):  # a script: its interpreter is anywhere
+        programs = (*job.readable, *writable)
+    readable = ("/",) if "mount" in job.namespaces else job.readable  # a view holds nothing else
+    return landlock.Rights(readable, writable, programs, listable=(os.path.dirname(os.path.dirname(piton.__file__)),))
 
 
 def _restore_signals() -> None:

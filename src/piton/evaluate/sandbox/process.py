@@ -18,6 +18,7 @@ from piton.core.errors import EvaluatorError
 from piton.core.protocols import ProcessResult
 from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.confine import Job
+from piton.evaluate.sandbox.control_groups import Group
 
 _START_S = 120.0
 """A zygote that imports torch from a cold disk takes tens of seconds."""
@@ -29,10 +30,11 @@ _BOOT = "import sys; sys.path.insert(0, {root!r}); from piton.evaluate.sandbox.z
 class SupervisedProcess:
     """A started process and what it starts; implements core.protocols.RunningProcess."""
 
-    def __init__(self, control: socket.socket, pid: int, private: str) -> None:
+    def __init__(self, control: socket.socket, pid: int, private: str, group: Group) -> None:
         self._control = control
         self._pid = pid
         self._private = private
+        self._group = group
         self._started = time.monotonic()
         self._result: ProcessResult | None = None
         self._reading = threading.Lock()
@@ -89,6 +91,8 @@ class SupervisedProcess:
             report, _ = wire.receive(self._control)
         except (wire.ClosedError, OSError):
             report = {}  # the supervisor itself was ended: possible where the job shares its user
+            self._group.kill()
+            self._group.remove()
         self._control.close()
         if self._private:
             shutil.rmtree(self._private, ignore_errors=True)
@@ -96,6 +100,8 @@ class SupervisedProcess:
         self.leftover = as_int(report.get("leftover")) or 0
         if report.get("setup_error"):
             raise EvaluatorError("a sandboxed process could not be set up", found=str(report["setup_error"]))
+        if remaining := as_int(report.get("remaining")):
+            raise EvaluatorError("a sandboxed process left others that could not be ended", expected="none", found=str(remaining))
 
     def _read(self, report: dict[str, object]) -> ProcessResult:
         return ProcessResult(
@@ -123,17 +129,23 @@ class ZygoteClient:
     def start(self, job: Job, fds: tuple[int, ...], private: str) -> SupervisedProcess:
         """Start `job` with `fds`; its private folder is removed when it ends. Raises EvaluatorError when the zygote is gone."""
         ours, theirs = socket.socketpair()
+        group = Group(job.group_folders)
+        try:
+            self._ask(job, theirs, fds)
+            process = SupervisedProcess(ours, _first_pid(ours), private, group)
+        except EvaluatorError:
+            group.remove()
+            raise
         with self._lock:
+            self._running = [*(other for other in self._running if not other.has_ended), process]
+        return process
+
+    def _ask(self, job: Job, theirs: socket.socket, fds: tuple[int, ...]) -> None:
+        with self._lock, theirs:
             try:
                 wire.send(self._connected(), asdict(job), (theirs.fileno(), *fds))
             except OSError as error:
                 raise EvaluatorError("the process that starts sandboxed processes is gone", found=str(error)) from None
-            finally:
-                theirs.close()
-        process = SupervisedProcess(ours, _first_pid(ours), private)
-        with self._lock:
-            self._running = [*(other for other in self._running if not other.has_ended), process]
-        return process
 
     def close(self) -> None:
         """End every job and the zygote; safe to call twice."""

@@ -13,10 +13,12 @@ from pathlib import Path
 import piton
 from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role
+from piton.evaluate.sandbox import bounds
 from piton.evaluate.sandbox.confine import Job
 from piton.evaluate.sandbox.limits import as_rlimits
-from piton.evaluate.sandbox.probe import ALWAYS, Mechanisms, choose
+from piton.evaluate.sandbox.probe import Mechanisms, choose, reasons
 from piton.evaluate.sandbox.process import SupervisedProcess, ZygoteClient
+from piton.evaluate.sandbox.self_check import CHECK, problems
 from piton.evaluate.sandbox.users import UserPool
 
 PRELOAD = ("torch", "numpy", "piton.targets.vnpu.host_worker")
@@ -26,7 +28,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
 _CAGED_TMP = "/tmp"
 _TMP_BYTES = 2 << 30
 """Bound of a private /tmp."""
-_PROBE_LIMITS = Limits(wall_s=30.0, cpu_s=30, memory_bytes=2 << 30, processes=16, may_start_processes=False)
+_PROBE_LIMITS = Limits(wall_s=60.0, cpu_s=30, memory_bytes=2 << 30, processes=16, may_start_processes=False)
 
 
 class SandboxRunner:
@@ -44,7 +46,8 @@ class SandboxRunner:
         self.mechanisms = Mechanisms()
         """What is in force."""
         self.complaints: dict[str, str] = {}
-        """Why stronger mechanisms are not in force, for `doctor`."""
+        """Why each mechanism that is not in force isn't, by its name in a report."""
+        self._groups = bounds.GroupMaker()
         self._choose(mechanisms)
 
     @property
@@ -60,10 +63,11 @@ class SandboxRunner:
 
     def start(self, job: ProcessJob) -> SupervisedProcess:
         """Start a program and return at once; whoever started it watches the wall clock. Raises EvaluatorError when it cannot be started."""
+        argv = _resolved(job.argv)  # first: a job that has no program gets no control group either
         uid, private = self._user_and_folder(job.role)
         plan = replace(
-            self._plan(uid, private, job.limits),
-            argv=_resolved(job.argv),
+            self._plan(job.role, uid, private, job.limits),
+            argv=argv,
             fd_numbers=job.pass_fds,
             cwd=job.cwd,
             environment={**_environment(private), **job.environment},
@@ -78,7 +82,7 @@ class SandboxRunner:
         """Fork the preloaded zygote and call `entry` ("package.module:function") with (`arguments`, `fds`) in the child."""
         uid, private = self._user_and_folder(role)
         plan = replace(
-            self._plan(uid, private, limits),
+            self._plan(role, uid, private, limits),
             entry=entry,
             arguments=dict(arguments),
             fd_names=tuple(fds),
@@ -92,8 +96,9 @@ class SandboxRunner:
             client.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _plan(self, uid: int | None, private: str, limits: Limits) -> Job:
+    def _plan(self, role: Role, uid: int | None, private: str, limits: Limits) -> Job:
         """A job that runs nothing yet, confined by the mechanisms in force."""
+        bound = bounds.bounds_of(role, limits, _TMP_BYTES)
         return Job(
             cwd=private or _CAGED_TMP,
             environment=_environment(private),
@@ -106,6 +111,11 @@ class SandboxRunner:
             has_user_namespace=self.mechanisms.user_namespace,
             scaffold=os.path.join(self._folder, "root"),
             tmp_bytes=_TMP_BYTES,
+            role=role.value,
+            has_landlock=self.mechanisms.landlock,
+            has_allow_list=self.mechanisms.allow_list,
+            disk_bytes=bound.disk_bytes,
+            group_folders=self._groups.make(bound) if self.mechanisms.control_group else (),
         )
 
     def _user_and_folder(self, role: Role) -> tuple[int | None, str]:
@@ -127,17 +137,18 @@ class SandboxRunner:
         except LookupError as error:
             self.close()
             raise EvaluatorError("no process can be started here, even without isolation", found=str(error)) from None
-        self.complaints = {", ".join(tried.names[: -len(ALWAYS)]): complaint for tried, complaint in complaints.items()}
+        self.complaints = reasons(self.mechanisms, complaints, os.geteuid() == 0)
 
     def attempt(self, mechanisms: Mechanisms) -> str:
-        """Run a job that needs what every real one needs: Python, torch's and our own files. The complaint, or nothing."""
+        """Run a job that needs what every real one needs (Python, torch's and our own files) and looks whether it is confined. The complaint, or nothing."""
         self.mechanisms = mechanisms
-        check = f"import sys; sys.path.insert(0, {_source_root()!r}); import piton; from importlib.util import find_spec; assert find_spec('torch')"
         try:
-            result = self.run(ProcessJob(Role.HOST, (sys.executable, "-I", "-c", check), cwd="/", limits=_PROBE_LIMITS))
+            result = self.run(ProcessJob(Role.HOST, (sys.executable, "-I", "-c", CHECK, _source_root()), cwd="/", limits=_PROBE_LIMITS))
         except EvaluatorError as error:
             return str(error)
-        return "" if result.exit_code == 0 else f"exit {result.exit_code}, signal {result.signal}: {result.stderr.strip()[-300:]}"
+        if result.exit_code != 0:
+            return f"exit {result.exit_code}, signal {result.signal}: {result.stderr.strip()[-300:]}"
+        return "; ".join(problems(result.stdout, mechanisms))
 
 
 def _environment(private: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ Limits: where several jobs share a user (no privileges to change it) a job can k
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -17,10 +18,13 @@ import time
 from dataclasses import dataclass, field
 
 from piton.evaluate.sandbox import wire
-from piton.evaluate.sandbox.confine import Job, run_confined
-from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, prctl
+from piton.evaluate.sandbox.confine import Job, enter_namespaces, run_confined
+from piton.evaluate.sandbox.control_groups import Group
+from piton.evaluate.sandbox.limits import OPEN_FILES
+from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 
 _CLEANUP_S = 10.0
+_LOOK_MS = 500
 
 
 @dataclass
@@ -55,26 +59,102 @@ class _Output:
         return self.kept.decode(errors="replace") + note
 
 
+@dataclass
+class _Disk:
+    """Looks from time to time at how much a job has written to its folders: the limit of a file's size does not bound their number."""
+
+    folders: tuple[str, ...]
+    limit: int
+    excess: int = 0
+    """Bytes found when there were too many; else 0."""
+    next_look: float = field(default_factory=time.monotonic)
+    before: int = 0
+    """Bytes that were there when the job began."""
+
+    def __post_init__(self) -> None:
+        self.before = self._used() if self.wait_ms else 0
+
+    @property
+    def wait_ms(self) -> int | None:
+        """How long to wait for anything else; None for ever."""
+        return _LOOK_MS if self.folders and self.limit else None
+
+    def is_overfull(self) -> bool:
+        """Has it just been found too full?"""
+        if self.wait_ms is None or self.excess or time.monotonic() < self.next_look:
+            return False
+        used = self._used() - self.before
+        self.next_look = time.monotonic() + _LOOK_MS / 1000
+        self.excess = used if used > self.limit else 0
+        return self.excess > 0
+
+    def _used(self) -> int:
+        return sum(_disk_use(folder) for folder in self.folders)
+
+
+def _disk_use(top: str) -> int:
+    """Bytes on the disk below `top`; what vanishes meanwhile counts nothing."""
+    total = 0
+    for folder, _, names in os.walk(top):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_blocks * 512
+    return total
+
+
 def supervise(request: dict[str, object], fds: list[int]) -> None:
     """Run the job of `request`; `fds[0]` is the control socket to the parent, the others belong to the job."""
     control = socket.socket(fileno=fds[0])
     os.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     job = Job.from_request(request)
+    group = Group(job.group_folders)
     _give_writable(job, job.uid)
+    try:
+        first = _first_process(job)
+    except OSError as error:
+        wire.tell(control, {"pid": os.getpid()})
+        wire.tell(control, {"setup_error": f"OSError: {error}", "signal": None})
+        return
     streams, setup_read, pid = _start(job, fds)
     control.setblocking(True)
     wire.tell(control, {"pid": pid})
     setup_error = _read_all(setup_read)
-    status = _watch(control, pid, streams)
-    leftover = _end_descendants()
+    status = _watch(control, job, pid, streams)
+    leftover = _end_descendants(first)
+    remaining = group.kill() + len(_children(os.getpid()))
     for stream in streams:
         _drain(stream)
     _give_writable(job, None)
     is_flooded = any(stream.is_flooded for stream in streams)
-    texts = {"stdout": streams[0].text(), "stderr": streams[1].text(), "setup_error": setup_error}
-    report = {**texts, "is_flooded": is_flooded, "leftover": leftover, **status}
-    wire.tell(control, report)
+    texts = {"stdout": streams[0].text(), "stderr": streams[1].text() + _why_ended(status, group), "setup_error": setup_error}
+    group.remove()
+    wire.tell(control, {**texts, "is_flooded": is_flooded, "leftover": leftover, "remaining": remaining, **status})
+
+
+def _why_ended(status: dict[str, object], group: Group) -> str:
+    """A line for what ended the job, where its signal alone does not tell."""
+    if status["disk_bytes"]:
+        return f"\n[ended: {status['disk_bytes']} bytes in its folders, more than it may write]"
+    return "\n[ended: its processes used more memory than the job may have]" if group.is_out_of_memory() else ""
+
+
+def _first_process(job: Job) -> int:
+    """The first process of a namespace of process ids for the job (0 without one): it reaps what the job leaves, and when it ends the kernel ends the rest.
+
+    The job itself is the second one: signals without a handler do not reach a first process. Raises OSError.
+    """
+    if "pid" not in job.namespaces:
+        return 0
+    enter_namespaces(("pid",), job.has_user_namespace)
+    pid = os.fork()
+    if pid == 0:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.closerange(0, OPEN_FILES)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps then
+        while True:
+            signal.pause()
+    return pid
 
 
 def _start(job: Job, fds: list[int]) -> tuple[list[_Output], int, int]:
@@ -96,15 +176,18 @@ def _read_all(fd: int) -> str:
         return file.read(1 << 16).decode(errors="replace")
 
 
-def _watch(control: socket.socket, pid: int, streams: list[_Output]) -> dict[str, object]:
+def _watch(control: socket.socket, job: Job, pid: int, streams: list[_Output]) -> dict[str, object]:
     """Wait for the job's end or the order to kill it; its exit code, signal and resource use."""
+    disk = _Disk(job.writable, job.disk_bytes)
     handle = os.pidfd_open(pid)
     poll = select.poll()
     for fd in (handle, control.fileno(), *(stream.fd for stream in streams)):
         poll.register(fd, select.POLLIN)
     by_fd = {stream.fd: stream for stream in streams}
     while True:
-        ready = {fd for fd, _ in poll.poll()}
+        ready = {fd for fd, _ in poll.poll(disk.wait_ms)}
+        if disk.is_overfull():
+            _kill(pid)
         for fd in ready & by_fd.keys():
             if not by_fd[fd].read():
                 poll.unregister(fd)
@@ -114,7 +197,7 @@ def _watch(control: socket.socket, pid: int, streams: list[_Output]) -> dict[str
             poll.unregister(control.fileno())
             _kill(pid)
         if handle in ready:
-            return _reap(pid)
+            return {**_reap(pid), "disk_bytes": disk.excess}
 
 
 def _reap(pid: int) -> dict[str, object]:
@@ -124,9 +207,9 @@ def _reap(pid: int) -> dict[str, object]:
     return {"exit_code": code if code >= 0 else None, "signal": -code if code < 0 else None, **spent}
 
 
-def _end_descendants() -> int:
-    """Kill whatever the job left, again and again until nothing is there; the number of processes found."""
-    found: set[int] = set()
+def _end_descendants(first: int) -> int:
+    """Kill whatever the job left, again and again until nothing is there; the number of processes found. `first` is our own, in the job's namespace."""
+    found = set(_descendants(first)) if first else set()
     deadline = time.monotonic() + _CLEANUP_S
     while (pids := _children(os.getpid())) and time.monotonic() < deadline:
         found.update(pids)
@@ -134,7 +217,7 @@ def _end_descendants() -> int:
             for member in (*_descendants(pid), pid):
                 _kill(member)
             _collect(pid)
-    return len(found)
+    return len(found - {first})
 
 
 def _descendants(pid: int) -> list[int]:
@@ -189,6 +272,9 @@ def _take(path: str, uid: int) -> None:
     """Own what the ended job made, and let nobody else write to it. Links are never followed; nothing of the job runs any more that could swap one in."""
     found = os.lstat(path)
     if found.st_uid != uid:
+        return
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+        os.unlink(path)  # whoever opened a named pipe would wait for ever
         return
     os.lchown(path, os.getuid(), os.getgid())
     if not stat.S_ISLNK(found.st_mode):

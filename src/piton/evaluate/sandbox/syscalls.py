@@ -54,7 +54,11 @@ def is_available() -> bool:
 
 def forbid_new_processes() -> None:
     """From here on this process and its threads make no further process. Raises OSError when the kernel refuses the filter."""
-    code = _assemble(_MACHINES[platform.machine()])
+    install(_assemble(_MACHINES[platform.machine()]))
+
+
+def install(code: bytes) -> None:
+    """Put a filter in force for this process and its threads, on top of those that are. Raises OSError when the kernel refuses it."""
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
     zero = ctypes.c_ulong(0)
