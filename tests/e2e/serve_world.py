@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from null_world import make_submission
+
 from piton.server.archive import pack_submission
 from piton.server.records import JobRecord, JobState
 from piton.server.service import EvaluationService

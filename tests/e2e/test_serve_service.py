@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from null_world import make_submission, make_suite
+from serve_world import CLIENT, WAITS, ended, packed, runs, settings, submit, until
+
 from piton.core.errors import UsageError
 from piton.report.json_file import read_report
 from piton.server.archive import pack_submission
@@ -17,7 +18,6 @@ from piton.server.refusal import RefusedError
 from piton.server.reward import reward_of
 from piton.server.service import EvaluationService
 from piton.server.settings import JobOptions
-from serve_world import CLIENT, WAITS, ended, packed, runs, settings, submit
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_a_job_ends_with_the_report_of_an_evaluation_and_leaves_no_other_file(se
     report = read_report(root / "state" / "results" / f"{record.id}.json")
     assert report.submission_digest == record.submission_digest
     assert service.report_bytes(record.id, CLIENT) == (root / "state" / "results" / f"{record.id}.json").read_bytes()
-    assert not (root / "state" / "jobs" / record.id).exists()
+    until(lambda: not (root / "state" / "jobs" / record.id).exists())
 
 
 def test_the_reward_counts_what_was_asked_for(service: EvaluationService, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_hap_and_score_follow_their_formulas(service: EvaluationService, tmp_pat
 
 
 def test_a_tampered_submission_gets_nothing_by_any_rule(service: EvaluationService, tmp_path: Path) -> None:
-    data = packed(tmp_path / "s", {"twice": {"cases": {"1": {"causes": ["protocol_violation"]}}}})
+    data = packed(tmp_path / "s", {"twice": {"cases": {"1": {"causes": ["illegal_reply"]}}}})
     assert [_reward(service, data, rule) for rule in ("score", "hap", "correct", "compiled")] == [0.0] * 4
 
 
@@ -155,8 +155,7 @@ def test_a_stopped_server_goes_on_where_it_was(root: Path, tmp_path: Path) -> No
     record = submit(first, packed(tmp_path / "s", script), operators=["grow"])
     waiting = submit(first, packed(tmp_path / "t"), operators=["twice"])
     runs(first, record)
-    while first.board.find(record.id, CLIENT).finished_cases == 0:
-        pass
+    until(lambda: first.board.find(record.id, CLIENT).finished_cases > 0)
     first.stop(0.0)
     assert (tmp_path / "state" / "jobs" / record.id / "run" / "journal.jsonl").read_text().count("\n") == 2
     second = EvaluationService(chosen)
