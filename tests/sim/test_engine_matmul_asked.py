@@ -14,7 +14,7 @@ from engine_rig import F16, F32, I8, SIZE, Report, Rig
 from test_engine_matmul import RESULTS, fractals, whole
 from test_engine_matmul_forms import tiling
 
-BATCH, BATCH_LOCAL, N_BATCH, BOTH, ALL_LOCAL, EVERYTHING, PARTS, STRIPS = range(8)
+BATCH, BATCH_LOCAL, N_BATCH, BOTH, ALL_LOCAL, EVERYTHING, PARTS, STRIPS, BATCH_LATER, LATER = range(10)
 M, N, K = 32, 48, 64
 CUT = (16, 48, 32)
 Values = npt.NDArray[Any]
@@ -59,7 +59,7 @@ class Call:
         return report, *(rig.download(at, size, dtype).reshape(self.out.shape) for at in (out, workspace))
 
 
-@pytest.mark.parametrize(("way", "loops"), [(BATCH, 1), (BATCH_LOCAL, 1), (N_BATCH, 2)])
+@pytest.mark.parametrize(("way", "loops"), [(BATCH, 1), (BATCH_LOCAL, 1), (N_BATCH, 2), (BATCH_LATER, 1)])
 def test_a_batch_is_asked_for_at_once(rig: Rig, way: int, loops: int) -> None:
     count = 2 * loops
     a, b = whole(2 * count * M, K).reshape(2 * count, M, K), whole(2 * count * K, N).reshape(2 * count, K, N)
@@ -84,6 +84,14 @@ def test_a_block_goes_to_global_and_local_memory(rig: Rig) -> None:
     blocks = expected.reshape(2, 2, 16, N)
     np.testing.assert_array_equal(copied, expected)
     np.testing.assert_array_equal(got.reshape(2, 2, 16, N)[:, 0], blocks[:, 1])  # every block went to the same place
+
+
+def test_a_block_is_fetched_into_local_memory_later(rig: Rig) -> None:
+    call, expected = own_rows("", LATER)
+    call.fields = tiling((M, N, K), (M, N, 32))
+    report, got, _ = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(got, expected)
 
 
 def test_all_of_c_goes_to_local_memory(rig: Rig) -> None:

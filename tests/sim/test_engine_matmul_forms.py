@@ -231,15 +231,16 @@ def test_parts_of_k_cannot_all_go_to_one_place(rig: Rig) -> None:
     assert "call Iterate and GetTensorC for each part" in call.run(rig)[0].first("device_exception")["message"]
 
 
-def test_hf32_rounds_matrices_until_it_is_switched_off(rig: Rig) -> None:
+@pytest.mark.parametrize("mode", [0, 1])
+def test_hf32_rounds_matrices_until_it_is_switched_off(rig: Rig, mode: int) -> None:
     call, _, _ = form("f32 f32", (32, 32, 16), (32, 32, 16), F32)
-    call.a = GENERATOR.standard_normal((32, 16)).astype(np.float32)
+    call.a = (1 + GENERATOR.integers(0, 1 << 13, (32, 16)) * 2.0**-13).astype(np.float32)  # every fourth one lies halfway
     call.b = np.eye(16, 32, dtype=np.float32)
     _, exact = call.run(rig)
-    report, rounded = replace(call, options=(1, 0)).run(rig)
+    report, rounded = replace(call, options=(1, mode)).run(rig)
     assert report.diagnostics == []
     np.testing.assert_array_equal(exact[:, :16], call.a)
-    np.testing.assert_array_equal(rounded[:, :16], to_hf32(call.a, towards_zero=False))
+    np.testing.assert_array_equal(rounded[:, :16], to_hf32(call.a, towards_zero=mode == 1))
 
 
 @pytest.mark.parametrize(("kernel", "turned"), [("plain", False), ("turned", True)])

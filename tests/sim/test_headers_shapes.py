@@ -76,13 +76,14 @@ def test_rows_are_padded_to_whole_blocks(rig: Rig, kind: str, rows: int, columns
     elif left + columns + right > pitch:
         left, right = 0, pitch - columns
     data = np.random.default_rng(rows).integers(0, 2000, (rows, columns)).astype(DTYPES[kind])
-    got = run(rig, f"pad {kind}", [data], rows * pitch, data.dtype, (rows, columns | left << 16 | right << 24)).reshape(rows, pitch)
+    got = run(rig, f"pad {kind}", [data], 2 * rows * pitch, data.dtype, (rows, columns | left << 16 | right << 24)).reshape(2, rows, pitch)
     if pitch == columns:
         expected = data.copy()
         expected[:, columns - right :] = 77
     else:
         expected = np.pad(data, ((0, 0), (left, right)), constant_values=77)
-    np.testing.assert_array_equal(got[:, : expected.shape[1]], expected)
+    for one in got:  # with a buffer and without
+        np.testing.assert_array_equal(one[:, : expected.shape[1]], expected)
 
 
 @pytest.mark.parametrize(("rows", "blocks", "right"), [(5, 1, 1), (260, 2, 3), (16, 3, 7)])
@@ -90,8 +91,9 @@ def test_rows_are_padded_to_whole_blocks(rig: Rig, kind: str, rows: int, columns
 def test_columns_at_the_right_are_taken_away(rig: Rig, kind: str, rows: int, blocks: int, right: int) -> None:
     columns = blocks * 32 // np.dtype(DTYPES[kind]).itemsize
     data = np.random.default_rng(rows).integers(0, 2000, (rows, columns)).astype(DTYPES[kind])
-    got = run(rig, f"unpad {kind}", [data], rows * (columns - right), data.dtype, (rows, columns | right << 24))
-    np.testing.assert_array_equal(got.reshape(rows, -1), data[:, : columns - right])
+    got = run(rig, f"unpad {kind}", [data], 2 * rows * (columns - right), data.dtype, (rows, columns | right << 24))
+    for one in got.reshape(2, rows, -1):
+        np.testing.assert_array_equal(one, data[:, : columns - right])
 
 
 def bits_of(keeps: Array, columns: int) -> Array:
@@ -119,8 +121,9 @@ def test_what_a_mask_drops_is_zero_and_the_rest_is_divided(rig: Rig, kind: str, 
     data[0, 0] = np.inf
     keeps = rng.random((rows, columns)) < 0.7
     mask = bits_of(keeps, masks) if is_bits else np.pad(keeps.astype(np.uint8), ((0, 0), (0, masks - columns)), constant_values=1)
-    got = run(rig, f"dropout {kind}", [data, mask], data.size, data.dtype, (rows, columns | masks << 16)).reshape(data.shape)
-    np.testing.assert_array_equal(got, np.where(keeps, data * data.dtype.type(np.float32(1) / np.float32(0.75)), 0))
+    got = run(rig, f"dropout {kind}", [data, mask], 2 * data.size, data.dtype, (rows, columns | masks << 16)).reshape(2, *data.shape)
+    for one in got:
+        np.testing.assert_array_equal(one, np.where(keeps, data * data.dtype.type(np.float32(1) / np.float32(0.75)), 0))
 
 
 def pack_int4(data: Array) -> Array:
@@ -138,7 +141,7 @@ def test_integers_get_their_offsets_and_scales(rig: Rig, source: str, kind: str)
     data = rng.integers(-most, most, (rows, columns)).astype(np.int8)
     offset, scale = (rng.uniform(low, 3, (height, 1 if is_turned else columns)).astype(FLOATS[kind]) for low in (-3, 0.1))
     packed = pack_int4(data) if "i4" in source else data
-    got = run(rig, f"antiquant {source} {kind}", [packed, offset, scale], 4 * data.size, FLOATS[kind], (k, height | other << 8)).reshape(4, rows, columns)
+    got = run(rig, f"antiquant {source} {kind}", [packed, offset, scale], 6 * data.size, FLOATS[kind], (k, height | other << 8)).reshape(6, rows, columns)
 
     def wide(numbers: Array) -> Array:
         return np.repeat(numbers, rows // height, axis=0).astype(np.float32)
@@ -147,11 +150,9 @@ def test_integers_get_their_offsets_and_scales(rig: Rig, source: str, kind: str)
         return values.astype(np.float16).astype(np.float32) if kind == "f16" else values
 
     whole = data.astype(np.float32)
-    for one, expected in zip(
-        got,
-        [step(step(whole + wide(offset)) * wide(scale)), step(whole * wide(scale)), step(step(whole + 3) * 2), step(whole * 2)],
-        strict=True,
-    ):
+    by_channel, by_number = step(step(whole + wide(offset)) * wide(scale)), step(step(whole + 3) * 2)
+    results = [by_channel, by_channel, step(whole * wide(scale)), by_number, by_number, step(whole * 2)]
+    for one, expected in zip(got, results, strict=True):
         np.testing.assert_array_equal(one.astype(np.float32), expected.astype(FLOATS[kind]).astype(np.float32))
 
 

@@ -97,6 +97,15 @@ REFUSALS = {
     "PipeBarrier<PIPE_S>();": "PipeBarrier<PIPE_S> is not allowed",
     "TPipe p; TQue<TPosition::GM, 1> q; p.InitBuffer(q, 1, 32);": "scratch memory is a TBuf",
     "CrossCoreSetFlag<4, PIPE_V>(0);": "CrossCoreSetFlag has the modes 0 (all cores of a kind), 1",
+    "static constexpr LayerNormConfig c{false, false, true, true}; LayerNorm<float, float, false, c>(f, f, f, f, f, f, 0.1f, LayerNormPara(), Separate());": (
+        "LayerNorm with isOnlyOutput = true does not exist"
+    ),
+    "static constexpr LayerNormConfig c{false, false, false, false}; LayerNorm<float, float, false, c>(f, f, f, f, f, f, 0.1f, LayerNormPara(), Separate());": (
+        "LayerNorm that gives the variance (isOutputRstd = false) is of later chips"
+    ),
+    "static constexpr WelfordFinalizeConfig c{true}; WelfordFinalize<false, c>(f, f, f, f, WelfordFinalizePara());": (
+        "WelfordFinalize with isCorrection is of later chips"
+    ),
 }
 
 
@@ -107,7 +116,7 @@ def test_what_the_chip_lacks_is_refused_at_compile_time_with_the_way_out(tmp_pat
         for index, statement in enumerate(REFUSALS)
     )
     source = tmp_path / "refused.cpp"
-    source.write_text(f'#include "kernel_operator.h"\nusing namespace AscendC;\n{functions}\n')
+    source.write_text(f'#include "kernel_operator.h"\nusing namespace AscendC;\nusing Separate = tiling::LayerNormSeparateTiling;\n{functions}\n')
     result = subprocess.run(["g++", *FLAGS, "-fmax-errors=0", "-fsyntax-only", str(source)], check=False, capture_output=True, text=True, timeout=120)
     assert result.returncode != 0
     missing = [text for text in REFUSALS.values() if text not in result.stderr]

@@ -47,5 +47,21 @@ def test_a_shared_kernel_type_is_a_parameter_too(facts: dict[str, str]) -> None:
     assert facts["shared"] == "0 1 : 0; 4 1 : 4; "
 
 
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("like", "[3, 4]"),
+        ("stretched", "[4, 2, 3]"),
+        ("apart_shapes", "shapes [4, 3], [4, 2] do not broadcast"),
+        ("reduced", "[1, 6, 1]"),
+        ("no_axis", "an axis is not one of shape [5, 6, 7]"),
+        ("hidden_axes", "the axes, which are the values of input 1, may not be read here: give it ValueDepend in the OpDef"),
+        ("without", "[6] [5, 6] none"),
+    ],
+)
+def test_shapes_follow_from_those_of_inputs_or_it_is_said_why_not(facts: dict[str, str], fact: str, text: str) -> None:
+    assert facts[fact] == text
+
+
 def test_types_and_formats_are_shown_by_their_names(facts: dict[str, str]) -> None:
     assert facts["type"] == "DT_BF16 FRACTAL_NZ"

@@ -104,6 +104,13 @@ def test_a_large_product_gets_the_base_block_that_the_vendor_recommends(program:
     assert (found["baseM"], found["baseN"], found["baseK"], found["usedCoreNum"]) == (128, 256, 64, 24)
 
 
+@pytest.mark.parametrize(("shape", "cores"), [((512, 512, 128), 2), ((1024, 1024, 1024), 8)])
+def test_where_rows_and_columns_could_be_shared_out_at_one_price_it_is_rows(program: Path, shape: tuple[int, int, int], cores: int) -> None:
+    """The published sample matmul_advanced_api finds a core's rows by its index alone and gives every core all of B."""
+    found, _ = ask(program, shape, cores)
+    assert (found["usedCoreNum"], found["singleCoreM"], found["singleCoreN"]) == (cores, shape[0] // cores, shape[1])
+
+
 def test_what_was_asked_for_is_kept(program: Path) -> None:
     found, _ = ask(program, (8192, 8192, 8192), 24, single=(2048, 1536, 8192))
     assert (found["singleCoreM"], found["singleCoreN"], found["usedCoreNum"]) == (2048, 1536, 24)

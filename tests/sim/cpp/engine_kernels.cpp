@@ -91,9 +91,9 @@ const Row kRows[] = {BOTH(floor),  BOTH(ceil), BOTH(trunc), BOTH(rint),         
 
 extern "C" void (*rig_kernel(const char *name))(const void *) {
     for (const auto find :
-         {FindApiKernel,         FindRowKernel,       FindFunctionKernel,    FindSortKernel,     FindNormKernel,    FindFormKernel,       FindRestKernel,
-          FindShapeKernel,       FindMatmulKernel,    FindMixedMatmulKernel, FindProbe,          FindComposedProbe, FindCubeProbe,        FindMatmulFormKernel,
-          FindAskedMatmulKernel, FindLayerNormKernel, FindFlashKernel,       FindMoreNormKernel, FindCallKernel,    FindNamedMatmulKernel}) {
+         {FindApiKernel,         FindRowKernel,       FindFunctionKernel,    FindSortKernel,     FindNormKernel,    FindFormKernel,        FindRestKernel,
+          FindShapeKernel,       FindMatmulKernel,    FindMixedMatmulKernel, FindProbe,          FindComposedProbe, FindCubeProbe,         FindMatmulFormKernel,
+          FindAskedMatmulKernel, FindLayerNormKernel, FindFlashKernel,       FindMoreNormKernel, FindCallKernel,    FindNamedMatmulKernel, FindRowFormKernel}) {
         if (const Entry entry = find(name)) {
             return entry;
         }

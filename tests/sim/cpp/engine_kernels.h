@@ -84,6 +84,7 @@ Entry FindNormKernel(const char *name);
 Entry FindLayerNormKernel(const char *name);
 Entry FindFlashKernel(const char *name);
 Entry FindMoreNormKernel(const char *name);
+Entry FindRowFormKernel(const char *name);
 Entry FindRestKernel(const char *name);
 Entry FindShapeKernel(const char *name);
 Entry FindFormKernel(const char *name);

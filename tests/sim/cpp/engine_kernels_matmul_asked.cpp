@@ -13,7 +13,7 @@ struct Case {
     int32_t stepA, stepB, stepC; /* elements from the first vector core's part to the second one's */
 };
 
-enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips };
+enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips, kBatchLater, kLater };
 
 template <typename T>
 GlobalTensor<T> At(uint64_t address) {
@@ -32,6 +32,10 @@ template <class Object, typename C>
 void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const LocalTensor<C> &local) {
     const uint32_t each = given.tiling.M * given.tiling.N, all = given.lefts * each;
     if (given.way == kBatch) mm.IterateBatch(c, given.lefts, given.rights, false);
+    if (given.way == kBatchLater) {
+        mm.template IterateBatch<false>(c, given.lefts, given.rights, false);
+        mm.WaitIterateBatch();
+    }
     if (given.way == kBatchLocal) {
         mm.IterateBatch(local, given.lefts, given.rights, true);
         DataCopy(c, local, all);
@@ -41,7 +45,8 @@ void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const Loca
     mm.SetWorkspace(workspace);
     mm.template IterateNBatch<false>(given.loops, given.lefts, given.rights, false);
     for (int32_t loop = 0; loop < given.loops; ++loop) {
-        DataCopy(local, mm.template GetBatchTensorC<false>(given.lefts, given.rights), all);
+        const auto ready = loop == 0 ? mm.template GetBatchTensorC<false>(given.lefts, given.rights) : mm.GetBatchC(given.lefts, given.rights);
+        DataCopy(local, ready, all);
         PipeBarrier<PIPE_ALL>();
         DataCopy(c[loop * all], local, all);
         PipeBarrier<PIPE_ALL>();
@@ -60,6 +65,14 @@ void throughLocal(Object &mm, const Case &given, const GlobalTensor<C> &c, const
     if (given.way == kStrips) {
         mm.IterateAll(local);
         DataCopy(c, local, rows * tiling.N);
+    }
+    if (given.way == kLater) {
+        auto workspace = At<C>(given.workspace)[GetBlockIdx() * given.stepC];
+        mm.SetWorkspace(workspace);
+        mm.template Iterate<false>();
+        mm.AsyncGetTensorC(local);
+        mm.WaitGetTensorC();
+        DataCopyPad(c, local, DataCopyExtParams(rows, tiling.N * sizeof(C), 0, 0, 0));
     }
     while (given.way == kBoth && mm.Iterate()) {
         mm.GetTensorC(c, local, 0, true);

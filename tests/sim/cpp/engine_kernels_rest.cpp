@@ -81,29 +81,33 @@ void cumsum(const Arguments &x) {
     }
 }
 
+/* Results with a buffer, behind them those without. */
 template <typename T, typename Reduce>
 void Reduction(const Arguments &x, uint32_t results, const Reduce &reduce) {
     TPipe pipe;
-    TBuf<> data, result, rest;
+    TBuf<> data, result, again, rest;
     pipe.InitBuffer(data, x.a * Pitch<T>(x.b) * sizeof(T));
     pipe.InitBuffer(result, results * sizeof(T));
+    pipe.InitBuffer(again, results * sizeof(T));
     pipe.InitBuffer(rest, 16384);
     const uint32_t shape[2] = {x.a, x.b};
     Load(data.Get<T>(), x.in, x.a, x.b);
     PipeBarrier<PIPE_ALL>();
-    reduce(result.Get<T>(), data.Get<T>(), rest.Get<uint8_t>(), shape);
+    reduce(result.Get<T>(), again.Get<T>(), data.Get<T>(), rest.Get<uint8_t>(), shape);
     PipeBarrier<PIPE_ALL>();
     Store(x.out, result.Get<T>(), 1, results);
+    Store(x.out + results * sizeof(T), again.Get<T>(), 1, results);
 }
 
-#define REDUCTION(name, Function, axis, results)                                                                                                       \
-    template <typename T>                                                                                                                              \
-    void name(const Arguments &x) {                                                                                                                    \
-        using Axis = Pattern::Reduce::axis;                                                                                                            \
-        Reduction<T>(x, results, [](const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &memory, const uint32_t *shape) { \
-            Function<T, Axis>(dst, src, memory, shape, true);                                                                                          \
-            Function<T, Axis>(dst, src, shape, true);                                                                                                  \
-        });                                                                                                                                            \
+#define REDUCTION(name, Function, axis, results)                                                                                                            \
+    template <typename T>                                                                                                                                   \
+    void name(const Arguments &x) {                                                                                                                         \
+        using Axis = Pattern::Reduce::axis;                                                                                                                 \
+        using Tensor = LocalTensor<T>;                                                                                                                      \
+        Reduction<T>(x, results, [](const Tensor &dst, const Tensor &again, const Tensor &src, const LocalTensor<uint8_t> &memory, const uint32_t *shape) { \
+            Function<T, Axis>(dst, src, memory, shape, true);                                                                                               \
+            Function<T, Axis>(again, src, shape, true);                                                                                                     \
+        });                                                                                                                                                 \
     }
 REDUCTION(prod_ar, ReduceProd, AR, x.a)
 REDUCTION(prod_ra, ReduceProd, RA, x.b)
@@ -114,12 +118,15 @@ REDUCTION(all_ra, ReduceAll, RA, x.b)
 REDUCTION(any_ar, ReduceAny, AR, x.a)
 REDUCTION(any_ra, ReduceAny, RA, x.b)
 
-/* x.a elements, then as many more. */
+/* x.a elements, then as many more; x.b = 1: without a buffer. */
 void xor_sum(const Arguments &x) {
     Between<int16_t>(x, 2 * x.a, 1, [&](const LocalTensor<int16_t> &dst, const LocalTensor<int16_t> &src) {
         const auto memory = GetTPipePtr()->UnusedMemory(piton::Location());
-        ReduceXorSum<int16_t>(dst, src, src[x.a], memory, x.a);
-        ReduceXorSum<int16_t>(dst, src, src[x.a], x.a);
+        if (x.b == 0) {
+            ReduceXorSum<int16_t>(dst, src, src[x.a], memory, x.a);
+        } else {
+            ReduceXorSum<int16_t>(dst, src, src[x.a], x.a);
+        }
     });
 }
 

@@ -70,11 +70,13 @@ void pad(const Arguments &x) {
     shape.srcHeight = x.a;
     shape.srcWidth = x.b & 0xffff;
     const uint32_t perBlock = 32 / sizeof(T), pitch = (shape.srcWidth + perBlock - 1) / perBlock * perBlock;
-    const auto src = desk.Load<T>(from, x.a * shape.srcWidth * sizeof(T)), dst = desk.Take<T>(x.a * pitch * sizeof(T));
+    const auto src = desk.Load<T>(from, x.a * shape.srcWidth * sizeof(T)), dst = desk.Take<T>(x.a * pitch * sizeof(T)),
+               again = desk.Take<T>(x.a * pitch * sizeof(T));
     PadParams params{static_cast<uint16_t>(x.b >> 16 & 0xff), static_cast<uint16_t>(x.b >> 24), 77};
     Pad(dst, src, params, desk.Take<uint8_t>(1024), shape);
-    Pad(dst, src, params, shape);
+    Pad(again, src, params, shape);
     desk.Store(x.out, dst, x.a * pitch * sizeof(T));
+    desk.Store(x.out + x.a * pitch * sizeof(T), again, x.a * pitch * sizeof(T));
 }
 
 /* The same without what the high 8 bits of x.b say. */
@@ -87,10 +89,11 @@ void unpad(const Arguments &x) {
     shape.srcWidth = x.b & 0xffff;
     UnPadParams params{0, static_cast<uint16_t>(x.b >> 24)};
     const uint32_t bytes = x.a * (shape.srcWidth - params.rightPad) * sizeof(T);
-    const auto src = desk.Load<T>(from, x.a * shape.srcWidth * sizeof(T)), dst = desk.Take<T>(bytes);
+    const auto src = desk.Load<T>(from, x.a * shape.srcWidth * sizeof(T)), dst = desk.Take<T>(bytes), again = desk.Take<T>(bytes);
     UnPad(dst, src, params, desk.Take<uint8_t>(32), shape);
-    UnPad(dst, src, params, shape);
+    UnPad(again, src, params, shape);
     desk.Store(x.out, dst, bytes);
+    desk.Store(x.out + bytes, again, bytes);
 }
 
 /* x.a rows; columns of the data and of the mask in the halves of x.b. */
@@ -103,11 +106,12 @@ void dropout(const Arguments &x) {
     shape.srcLastAxis = x.b & 0xffff;
     shape.maskLastAxis = x.b >> 16;
     const uint32_t bytes = x.a * shape.srcLastAxis * sizeof(T);
-    const auto src = desk.Load<T>(from, bytes), dst = desk.Take<T>(bytes);
+    const auto src = desk.Load<T>(from, bytes), dst = desk.Take<T>(bytes), again = desk.Take<T>(bytes);
     const auto mask = desk.Load<uint8_t>(from, x.a * shape.maskLastAxis);
     DropOut<T, false, mode>(dst, src, mask, desk.Take<uint8_t>(1024), 0.75f, shape);
-    DropOut<T, false, mode>(dst, src, mask, 0.75f, shape);
+    DropOut<T, false, mode>(again, src, mask, 0.75f, shape);
     desk.Store(x.out, dst, bytes);
+    desk.Store(x.out + bytes, again, bytes);
 }
 
 /* k = x.a; rows of offsets and scales in the low byte of x.b, the other length of the source above. */
@@ -118,20 +122,21 @@ void antiquant(const Arguments &x) {
     const uint32_t height = x.b & 0xff, other = x.b >> 8, elements = x.a * other, width = isTranspose ? 1 : other;
     const auto src = desk.Load<S>(from, std::is_same<S, int4b_t>::value ? elements / 2 : elements);
     const auto offset = desk.Load<D>(from, height * width * sizeof(D)), scale = desk.Load<D>(from, height * width * sizeof(D));
-    const auto dst = desk.Take<D>(elements * sizeof(D)), by = desk.Take<D>(elements * sizeof(D));
+    const auto dst = desk.Take<D>(elements * sizeof(D));
     const auto memory = desk.Take<uint8_t>(10240);
-    AscendAntiQuant<S, D, isTranspose>(dst, src, offset, scale, memory, x.a, {height, width, height, width});
-    AscendAntiQuant<S, D, isTranspose>(dst, src, offset, scale, x.a);
-    AscendAntiQuant<S, D, isTranspose>(by, src, scale, memory, x.a);
-    desk.Store(x.out, dst, elements * sizeof(D));
-    desk.Store(x.out + elements * sizeof(D), by, elements * sizeof(D));
     const D two = static_cast<D>(2.0f), three = static_cast<D>(3.0f);
-    PipeBarrier<PIPE_ALL>();
-    AscendAntiQuant<S, D, isTranspose>(dst, src, three, two, memory, x.a);
-    AscendAntiQuant<S, D, isTranspose>(dst, src, three, two, x.a);
-    AscendAntiQuant<S, D, isTranspose>(by, src, two, memory, x.a);
-    desk.Store(x.out + 2 * elements * sizeof(D), dst, elements * sizeof(D));
-    desk.Store(x.out + 3 * elements * sizeof(D), by, elements * sizeof(D));
+    uint32_t told = 0;
+    const auto leave = [&](const auto &call) {
+        call();
+        desk.Store(x.out + told++ * elements * sizeof(D), dst, elements * sizeof(D));
+        PipeBarrier<PIPE_ALL>();
+    };
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, offset, scale, memory, x.a, {height, width, height, width}); });
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, offset, scale, x.a); });
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, scale, memory, x.a); });
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, three, two, memory, x.a); });
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, three, two, x.a); });
+    leave([&] { AscendAntiQuant<S, D, isTranspose>(dst, src, two, memory, x.a); });
 }
 
 /* x.a horizontal, x.b vertical repeats; blocks of 512 elements, their offsets, weights. */

@@ -31,6 +31,33 @@ std::string Combinations(const char *type) {
     return text;
 }
 
+using Infer = ge::graphStatus (*)(gert::InferShapeContext *);
+
+/* The shape of the output, or what was said against it; `values` of the second input, int32_t, if host code may read them. */
+std::string Inferred(Infer infer, const gert::Shape &first, const gert::Shape &second, const int32_t *values = nullptr) {
+    piton_project::Call call;
+    call.present = {gert::Tensor(first, ge::DT_FLOAT), gert::Tensor(second, ge::DT_INT32)};
+    if (values != nullptr) {
+        const auto *bytes = reinterpret_cast<const unsigned char *>(values);
+        call.present[1].SetValues({bytes, bytes + call.present[1].GetSize()});
+    }
+    call.inputs = {{call.present[0]}, {call.present[1]}};
+    call.output_counts = {1};
+    call.output_shapes.resize(1);
+    call.output_types = {ge::DT_FLOAT};
+    piton_project::AttrValue keeps_axes;
+    keeps_axes.kind = piton_project::AttrKind::kBool;
+    keeps_axes.truth = true;
+    call.attributes.Fill({keeps_axes});
+    gert::InferShapeContext context(call);
+    return infer(&context) == ge::GRAPH_SUCCESS ? Ops::Base::ToString(call.output_shapes[0]) : piton_project::Registry::Get().last_error;
+}
+
+std::string WithoutAxes(const gert::Shape &from, const std::vector<int64_t> &axes) {
+    gert::Shape to;
+    return Ops::Base::ReduceDimsWithoutKeepDims(&from, axes.data(), axes.size(), &to) == ge::GRAPH_SUCCESS ? Ops::Base::ToString(to) : "none";
+}
+
 ge::graphStatus Refuse(gert::TilingContext *context, const gert::Shape &shape) {
     OP_CHECK_IF(shape.GetDimNum() != 3,
                 OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(context->GetNodeName(), "x", Ops::Base::ToString(shape).c_str(), std::string("3 axes")),
@@ -71,5 +98,13 @@ int main() {
     Say("accepted", std::to_string(Refuse(&context, {2, 3, 4}) == ge::GRAPH_SUCCESS));
     Say("selected", Combinations("Probe"));
     Say("shared", Combinations("Shared"));
+    const int32_t axes[] = {-1, 0}, far[] = {3, 0};
+    Say("like", Inferred(Ops::Base::InferShape4Elewise, {3, 4}, {1}));
+    Say("stretched", Inferred(Ops::Base::InferShape4Broadcast, {4, 1, 3}, {2, 1}));
+    Say("apart_shapes", Inferred(Ops::Base::InferShape4Broadcast, {4, 3}, {4, 2}));
+    Say("reduced", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}, axes));
+    Say("no_axis", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}, far));
+    Say("hidden_axes", Inferred(Ops::Base::InferShape4Reduce, {5, 6, 7}, {2}));
+    Say("without", WithoutAxes({5, 6, 7}, {-1, 0}) + " " + WithoutAxes({5, 6}, {}) + " " + WithoutAxes({5}, {-2}));
     Say("type", ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) + " " + Ops::Base::ToString(ge::FORMAT_FRACTAL_NZ));
 }

@@ -2,7 +2,8 @@
  * From a question to a tiling: the split over cores around the search for one core's cut.
  *
  * Problem: M and N (and K, if asked) are shared out over at most `cores` cores; kernels find their part from singleCoreM and singleCoreN alone.
- * Approach: every number of parts along M and N whose product the cores allow, each priced by the cut of the largest part.
+ * Approach: every number of parts along M and N whose product the cores allow, each priced by the cut of the largest part; of
+ *   equal ones the first, M before N.
  * Limits: parts are equal but for the last ones.
  */
 #ifndef PITON_MATMUL_SOLVE_H
@@ -119,9 +120,15 @@ private:
         }
         split.cut = search_.Best(split.part);
         split.cut.cycles *= parts.k > 1 ? 1.05 : 1; /* parts of k meet in global memory: only where it clearly pays */
-        if (split.cut.IsThere() && (!best.cut.IsThere() || split.cut.cycles < best.cut.cycles * (1 - 1e-9))) {
+        if (split.cut.IsThere() && (!best.cut.IsThere() || IsBetter(split, best))) {
             best = split;
         }
+    }
+
+    /* Cheaper, or as cheap on as many cores with more parts of M: the public sample matmul_advanced_api says of its tiling that M is divided, not N. */
+    static bool IsBetter(const Split &split, const Split &best) {
+        const double least = best.cut.cycles * (1 - 1e-9), most = best.cut.cycles * (1 + 1e-9);
+        return split.cut.cycles < least || (split.cut.cycles <= most && split.part.cores == best.part.cores && split.partsM > best.partsM);
     }
 
     void Fill(const Part &whole, const Split &split, Answer &answer) const {

@@ -130,6 +130,9 @@ ge::graphStatus ReduceDimsWithoutKeepDims(const gert::Shape *from, const T *axes
 inline ge::graphStatus InferShape4Reduce(gert::InferShapeContext *context) {
     OP_CHECK_NULL_WITH_CONTEXT(context, context->GetInputShape(0));
     OP_CHECK_NULL_WITH_CONTEXT(context, context->GetAttrs()->GetBool(0));
+    const gert::Tensor *given = context->GetInputTensor(1);
+    OP_CHECK_IF(given == nullptr || (given->GetAddr() == nullptr && given->GetShapeSize() != 0),
+                OP_LOGE(context, "the axes, which are the values of input 1, may not be read here: give it ValueDepend in the OpDef"), return ge::GRAPH_FAILED);
     const std::vector<int64_t> axes = WholeNumbers(context, 1);
     OP_CHECK_IF(!ReducedShape(*context->GetInputShape(0), axes, *context->GetAttrs()->GetBool(0), *context->GetOutputShape(0)),
                 OP_LOGE(context, "an axis is not one of shape %s", ToString(*context->GetInputShape(0)).c_str()), return ge::GRAPH_FAILED);
