@@ -68,9 +68,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--vary", default="README.md", help="file of the submission that gets another comment each time; one that is compiled makes each a build"
     )
-    parser.add_argument(
-        "--keep", type=int, default=50, help="results that the server keeps: a bound that is reached early, so that growth by results shows too"
-    )
+    parser.add_argument("--keep", type=int, default=50, help="results that the server keeps: few, so that growth by results shows too")
     parser.add_argument("--workers", type=int, default=1)
     return parser.parse_args()
 
