@@ -50,9 +50,12 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="serve-leak-") as folder, _server(Path(folder), options) as (process, client):
         started = time.monotonic()
-        samples = list(_samples(Path(folder), options, process.pid, client))
+        samples: list[Figures] = []
+        for sample in _samples(Path(folder), options, process.pid, client):
+            _print(sample, is_first=not samples)
+            samples.append(sample)
         seconds = time.monotonic() - started
-    _print(samples, options.count, seconds)
+    print(f"{options.count} submissions in {seconds:.0f} s (measured), {options.count / seconds:.2f} a second; a line each {options.every}, the first after 1")
     return _judge(samples, options.keep)
 
 
@@ -140,14 +143,11 @@ def _below(pid: int) -> list[int]:
     return [*children, *(item for child in children if Path(f"/proc/{child}").exists() for item in _below(child))]
 
 
-def _print(samples: list[Figures], count: int, seconds: float) -> None:
-    print(
-        f"{count} submissions in {seconds:.0f} s (measured), {count / seconds:.2f} a second; one line each {count // max(1, len(samples) - 1)}, first after 1"
-    )
+def _print(sample: Figures, *, is_first: bool) -> None:
     names = [field.name for field in fields(Figures)]
-    print("  ".join(f"{name:>14}" for name in names))
-    for sample in samples:
-        print("  ".join(f"{getattr(sample, name):>14.1f}" if "mib" in name else f"{getattr(sample, name):>14}" for name in names))
+    if is_first:
+        print("  ".join(f"{name:>14}" for name in names))
+    print("  ".join(f"{getattr(sample, name):>14.1f}" if "mib" in name else f"{getattr(sample, name):>14}" for name in names), flush=True)
 
 
 def _judge(samples: list[Figures], keep: int) -> int:

@@ -133,6 +133,9 @@ def test_an_orderly_stop_does_not_count_against_a_job(tmp_path: Path) -> None:
         bench.take()
         bench.board.put_back("long")
         bench.close()
+    killed = _Bench(tmp_path, starts=2)
+    assert killed.take() == "long"
+    killed.close()
     assert _Bench(tmp_path, starts=2).take() == "long"
 
 
