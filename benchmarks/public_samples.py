@@ -129,7 +129,8 @@ def script_call(case: Case, folder: Path, script: str) -> list[str] | None:
 
 def prepare(case: Case, source: Path, folder: Path) -> str:
     """The sample's copy with its inputs; empty, or why there are none."""
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("figures"))
+    shutil.rmtree(folder, ignore_errors=True)  # results of an earlier run are not to be taken for this one's
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("figures"))
     for name, replacements in case.edit.items():
         text = (folder / name).read_text("utf-8")
         for pattern, put in replacements.items():
@@ -139,7 +140,8 @@ def prepare(case: Case, source: Path, folder: Path) -> str:
         (folder / name).write_text(text, "utf-8")
     for name, size in case.inputs.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        os.truncate(os.open(folder / name, os.O_CREAT | os.O_RDWR), size)
+        (folder / name).touch()
+        os.truncate(folder / name, size)
     call = None if case.inputs else script_call(case, folder, "gen_data.py")
     (folder / "output").mkdir(exist_ok=True)
     if call is None:
@@ -150,7 +152,9 @@ def prepare(case: Case, source: Path, folder: Path) -> str:
 
 def run_program(case: Case, folder: Path) -> dict[str, Any]:
     """The report of `piton run`; what the program writes comes back into the folder."""
-    program = next(folder.glob("*.asc"))
+    program = next(iter(sorted(folder.glob("*.asc"))), None)
+    if program is None:
+        raise RuntimeError("the sample has no *.asc file")
     options = [*macros(case, folder), *case.options, "--timeout", str(TIMEOUT_S)]
     argv = [sys.executable, "-m", "piton.cli.main", "run", str(program), *options, "--json", "--out", str(folder)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=2 * TIMEOUT_S, check=False)
@@ -195,16 +199,17 @@ def last_line(text: str) -> str:
 def try_case(case: Case, checkout: Path, scratch: Path) -> Row:
     """One row."""
     folder = scratch / re.sub(r"\W+", "_", f"{case.path} {case.label}")
-    why = prepare(case, checkout / SAMPLES / case.path, folder)
-    if why:
-        return Row(case, f"not run: {why}", {})
     try:
+        why = prepare(case, checkout / SAMPLES / case.path, folder)
+        if why:
+            return Row(case, f"not run: {why}", {})
         report = run_program(case, folder)
-    except RuntimeError as error:
+        said = verdict(case, folder, report)
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
         return Row(case, f"not run: {error}", {})
     counts, messages = reported(report)
     unknown = [messages[name] for name in counts if name not in case.known]
-    return Row(case, verdict(case, folder, report), counts, report["total_us"], unknown[0] if unknown else "")
+    return Row(case, said, counts, report["total_us"], unknown[0] if unknown else "")
 
 
 def text_of(row: Row) -> str:
@@ -240,6 +245,8 @@ def main() -> int:
             rows.append(try_case(case, options.checkout, options.work or Path(temporary)))
             if not options.json:
                 print(markdown_of(rows[-1]) if options.markdown else text_of(rows[-1]), flush=True)
+    if not rows:
+        parser.error("no sample of public_samples.yaml has one of these names in this group")
     if options.json:
         shown = [{"sample": row.case.path, "scenario": row.case.label, "result": row.result, "reported": row.reported, "us": row.time_us} for row in rows]
         print(json.dumps(shown, indent=2))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,8 @@ _QUICK = ("-O1", *(flag for flag in DEVICE_FLAGS if flag not in _SLOW))
 """Flags of an evaluation without what costs time and decides nothing but which calls the optimiser finds to be dead; without any optimiser most inline
 functions of the standard library would be calls, which the link refuses."""
 _HOST = ("-std=c++17", "-O0", "-DPITON_HOST_PASS", "-DPITON_PROJECT_HOST", *PLAIN_OUTPUT)
+_HOST_FOLDERS = ("project", "host", "vnpu", "ascendc/matmul", "ascendc/norms")
+"""Where the headers lie that host code includes, directly or not."""
 _DESCRIBE = '#include "piton_project/describe.h"\n#include "ascendc/host_api/tiling/template_argument.h"\n'
 _ENTRY = '#include "piton_project/kernel_numbers.h"\n#include "kernel_operator.h"\n#include "piton_project/entry.h"\n'
 _SOURCES = (".h", ".hpp", ".cpp", ".asc", ".cce", ".cc", ".inl")
@@ -49,7 +52,7 @@ class Builder:
         self._system = tuple(part for name in ("host", "project", ".") for part in ("-isystem", str((headers / name).resolve())))
         self._arch = arch
         self._identity = _digest_of(headers)
-        self._host_identity = _digest_of(headers / "project") + _digest_of(headers / "host")  # host code includes nothing else
+        self._host_identity = "".join(_digest_of(headers / name) for name in _HOST_FOLDERS)
         self._describe_header = self._precompiled("describe", _DESCRIBE, _HOST)
         self._entry_header = self._precompiled("entry", _ENTRY, (*_QUICK, *architecture_macros(arch), "-w"))
 
@@ -65,8 +68,12 @@ class Builder:
         if program.exists():
             return program, ""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "describe.cpp").write_text(source, "utf-8")
-        result = self._run([*_HOST, "-include", str(self._describe_header), *self._system, str(folder / "describe.cpp"), "-o", str(program)])
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:  # kernels of one operator have the same source, and may be tried at the same time
+            unit, made = Path(scratch) / "describe.cpp", Path(scratch) / "describe"
+            unit.write_text(source, "utf-8")
+            result = self._run([*_HOST, "-include", str(self._describe_header), *self._system, str(unit), "-o", str(made)])
+            if made.exists():
+                os.replace(made, program)
         return (program, "") if program.exists() else (None, _first_error(result.output))
 
     def kernel(self, kernel: Kernel, source: str, name: str, *, is_entry: bool) -> Built:

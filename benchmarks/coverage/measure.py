@@ -19,6 +19,7 @@ from structures import Index
 
 from piton.core.protocols import Runner
 from piton.targets.vnpu.project import Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project_described import Template
 from piton.targets.vnpu.rewrite import rewrite
 
 T = TypeVar("T")
@@ -127,7 +128,7 @@ class Measurer:
         rows = described.rows if depends_on_row(texts) else described.rows[:1]
         combinations = described.template.combinations if described.template else ()
         tried = _spread(combinations, self._effort.combinations)
-        template = described.template.model_copy(update={"combinations": tuple(tried)}) if described.template else None
+        template = _with_combinations(described.template, tried, self._effort.combinations) if described.template else None
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
         tiling = f"#define PitonTilingData {described.structure}\n" if described.structure else ""  # named after the precompiled header, which has no structure
         sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
@@ -153,6 +154,11 @@ class Measurer:
 
     def _failure(self, built: Built) -> Failure:
         return classify(built, self._headers.names, self._headers.folder)
+
+
+def _with_combinations(template: Template, tried: Sequence[tuple[int, ...]], count: int) -> Template:
+    """The template with these of its combinations, and their kernel types."""
+    return template.model_copy(update={"combinations": tuple(tried), "kernel_types": tuple(_spread(template.kernel_types, count))})
 
 
 def _summed(empty: Result, rows: Sequence[Row]) -> Result:

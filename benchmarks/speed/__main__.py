@@ -13,6 +13,7 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).resolve().parent)]
 
 import builds  # noqa: E402 - the path is set above so that the command works in a plain checkout
 import comparison  # noqa: E402 - as above
+import matrices  # noqa: E402 - as above
 import overhead  # noqa: E402 - as above
 import places  # noqa: E402 - as above
 import simulation  # noqa: E402 - as above
@@ -26,6 +27,7 @@ ON_A_RIG: dict[str, Callable[[Rig], list[Figure]]] = {
     "simulation": simulation.measure,
     "overhead": overhead.measure,
     "places": places.measure,
+    "matrices": matrices.measure,
 }
 
 

@@ -168,6 +168,8 @@ def test_what_does_not_build_says_why_and_where(tmp_path: Path, text: str, cause
         (("README.md",), "not a source file"),
         (("main.asc", "-D", "1=2"), "not a macro"),
         (("main.asc", "--target", "null"), "runs no whole programs"),
+        (("main.asc", "--accuracy", "fast"), "there is no accuracy mode 'fast'"),
+        (("main.asc", "--accuracy", "pessimistic", "--timing-only"), "--timing-only computes nothing"),
         (("main.asc", "--source", "gone.cpp"), "no such source"),
         (("main.asc", "--folder", "sub"), "outside the program's folder"),
     ],

@@ -2,7 +2,8 @@
 
 For every record the set of records known complete when it starts, as bits of an integer, in program order; and the bytes it may touch, never too few: a
 pair that is ordered by this model is ordered, one that is not may still be apart.
-Limits: one core; auto-sync off; order within a composed instruction (reductions with their own flags) is taken as the page of the ABI tells it.
+Limits: one core; auto-sync off; masks of lanes (no counter mode); order within a composed instruction (reductions with their own flags) is taken as the page
+of the ABI tells it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ from dataclasses import dataclass
 from engine_rig import (
     ALL,
     BARRIER,
+    BLOCK_REDUCE_MAX,
+    BLOCK_REDUCE_MIN,
+    BLOCK_REDUCE_SUM,
+    BRCB,
     CACHE_CLEAN,
     DATA_COPY,
     DATA_COPY_PAD,
     F_COUNT,
+    F_SET_MASK,
     GATHER_MASK,
     GM,
     I4,
@@ -58,8 +64,23 @@ class Bytes:
         return (self.is_write or other.is_write) and self.space == other.space and self.begin < other.end and other.begin < self.end
 
 
-def _strided(repeats: int, operand: Operand) -> int:
-    return int(max(repeats - 1, 0) * operand.rep * 32 + 7 * operand.blk * 32 + 32)
+def _strided(repeats: int, operand: Operand, blocks: int = 8) -> int:
+    return int(max(repeats - 1, 0) * operand.rep * 32 + (blocks - 1) * operand.blk * 32 + 32)
+
+
+def _blocks(record: Record, size: int) -> int:
+    """Blocks of a repeat: eight of the widest type, fewer of a narrower one beside it, and none behind the last lane of the mask that the record brings."""
+    widest = max(SIZE.get(operand.dtype, 1) for operand in (record.dst, record.src0, record.src1) if operand.space != 0)
+    lanes = (record.mask[0] | record.mask[1] << 64).bit_length() if record.flags & F_SET_MASK else 256
+    return max(min(8 * size // widest, -(-lanes * size // 32)), 1)
+
+
+def _by_blocks(record: Record, operand: Operand, size: int) -> int:
+    """Eight elements on the one side of a repeat, eight blocks on the other: dense elements become blocks (BRCB), or blocks become elements."""
+    is_result = ctypes.addressof(operand) == ctypes.addressof(record.dst)
+    if record.opcode == BRCB:
+        return _strided(record.p[0], operand) if is_result else int(record.p[0] * 8 * size)
+    return int((max(record.p[0] - 1, 0) * operand.rep + 1) * 8 * size) if is_result else _strided(record.p[0], operand)
 
 
 def _extent(record: Record, operand: Operand, is_copy: bool, gap: int) -> int:
@@ -74,7 +95,9 @@ def _extent(record: Record, operand: Operand, is_copy: bool, gap: int) -> int:
     if simple and record.flags & F_COUNT:
         return int(record.p[0] * size)
     if simple and record.p[0] <= 255:
-        return _strided(record.p[0], operand)
+        return _strided(record.p[0], operand, _blocks(record, size))
+    if record.opcode in (BRCB, BLOCK_REDUCE_SUM, BLOCK_REDUCE_MAX, BLOCK_REDUCE_MIN) and record.p[0] <= 255:
+        return _by_blocks(record, operand, size)
     if record.opcode in (WHOLE_REDUCE_SUM, WHOLE_REDUCE_MAX, WHOLE_REDUCE_MIN) and record.p[0] <= 255:
         is_result = ctypes.addressof(operand) == ctypes.addressof(record.dst)
         return int(max(record.p[0] - 1, 0) * operand.rep * 8 + 8) if is_result else _strided(record.p[0], operand)

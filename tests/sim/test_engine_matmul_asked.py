@@ -15,6 +15,7 @@ from test_engine_matmul import RESULTS, fractals, whole
 from test_engine_matmul_forms import tiling
 
 BATCH, BATCH_LOCAL, N_BATCH, BOTH, ALL_LOCAL, EVERYTHING, PARTS, STRIPS, BATCH_LATER, LATER = range(10)
+NO_WORKSPACE = 9
 M, N, K = 32, 48, 64
 CUT = (16, 48, 32)
 Values = npt.NDArray[Any]
@@ -69,6 +70,17 @@ def test_a_batch_is_asked_for_at_once(rig: Rig, way: int, loops: int) -> None:
     np.testing.assert_array_equal(got, a @ b)
 
 
+def test_batches_in_fractals_take_whole_ones(rig: Rig) -> None:
+    m, n, count = 24, 48, 2
+    a, b = whole(2 * count * m, K).reshape(2 * count, m, K), whole(2 * count * K, n).reshape(2 * count, K, n)
+    call = Call(" batch strips", N_BATCH, a, b, np.zeros((2 * count, 48 * 32), np.float32), (count * m * K, count * K * n, count * 48 * 32), (1, 1, count))
+    call.fields = tiling((m, n, K), CUT)
+    report, got, _ = call.run(rig)
+    assert report.diagnostics == []
+    strips = got.reshape(2 * count, 3, 32, 16).transpose(0, 2, 1, 3).reshape(2 * count, 32, 48)
+    np.testing.assert_array_equal(strips[:, :m], a @ b)
+
+
 def own_rows(kernel: str, way: int, result: int = F32, columns: int = N, *, dtype: int = F16) -> tuple[Call, Values]:
     """Each vector core has its M rows of C."""
     a, b = whole(2 * M, K), whole(K, columns)
@@ -92,6 +104,13 @@ def test_a_block_is_fetched_into_local_memory_later(rig: Rig) -> None:
     report, got, _ = call.run(rig)
     assert report.diagnostics == []
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("way", [N_BATCH, LATER])
+def test_results_for_later_need_a_workspace(rig: Rig, way: int) -> None:
+    call, _ = own_rows(" batch" if way == N_BATCH else "", way)
+    call.option, call.counts = NO_WORKSPACE, (1, 1, 1)
+    assert "call SetWorkspace first" in call.run(rig)[0].first("device_exception")["message"]
 
 
 def test_all_of_c_goes_to_local_memory(rig: Rig) -> None:

@@ -206,6 +206,25 @@ def test_every_column_has_its_scale(rig: Rig, kernel: str, dtype: int, result: i
     np.testing.assert_array_equal(got, np.clip(np.rint(expected), -128, 127) if result == I8 else expected)
 
 
+def test_scales_of_the_first_columns_do_not_serve_the_others(rig: Rig) -> None:
+    call, a, b = form("i8 f16", (32, 64, 64), (32, 64, 64), I8, F16)
+    factors = 2.0 ** -GENERATOR.integers(1, 5, 64)
+    call.scales = factors.astype(np.float32).view(np.uint32).astype(np.uint64)
+    call.numbers = {"lefts": 16}
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(got, (a @ b) * factors)
+
+
+@pytest.mark.parametrize(("kernel", "m", "n", "size"), [("aligned", 32, 20, 768), ("strips", 20, 32, 1024)])
+def test_blocks_one_behind_the_other_take_the_room_of_their_format(rig: Rig, kernel: str, m: int, n: int, size: int) -> None:
+    a, b = whole(m, 32), whole(32, n)
+    call = Call(f"sequence {kernel}", tiling((m, n, 32), (16, 16, 32)), narrowed(a, F16), narrowed(b, F16), np.zeros(size, np.float32))
+    report, got = call.run(rig)
+    assert report.diagnostics == []
+    np.testing.assert_array_equal(np.hstack([got[:512].reshape(32, 16), got[512:].reshape(32, -1)])[:m, :n], a @ b)
+
+
 @pytest.mark.parametrize("kernel", ["upper", "lower"])
 def test_blocks_on_the_other_side_of_the_diagonal_stay_as_they_were(rig: Rig, kernel: str) -> None:
     call, a, b = form(kernel, (100, 120, 64), (32, 48, 32))

@@ -266,6 +266,7 @@ def task(kind: int, rank: int) -> Record:
         ([(MIX_1_1, SELECTED), (AIV, DEFAULT), (AIC, OF_KEY)], 4, AIV),
         ([(MIX_1_1, GUESSED), (AIC, DEFAULT)], 2, AIC),
         ([(AIV, DEFAULT), (MIX_1_1, GUESSED)], 2, AIV),
+        ([(AIC, GUESSED), (MIX_1_1, GUESSED)], 2, AIC),
     ],
 )
 def test_the_word_that_ranks_higher_says_on_which_cores_a_kernel_runs(rig: Rig, words: list[tuple[int, int]], cores: int, last: int) -> None:

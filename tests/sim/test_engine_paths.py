@@ -8,7 +8,44 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from engine_rig import BF16, F16, F32, I8, I16, I32, I64, SIZE, U8, U16, U32, engine_library
+from cube_steps import ZERO, fixpipe, mmad, operands
+from engine_rig import (
+    AIC,
+    BF16,
+    BLOCK_REDUCE_MAX,
+    BLOCK_REDUCE_SUM,
+    COMPARE,
+    F16,
+    F32,
+    FIX,
+    FULL,
+    I8,
+    I16,
+    I32,
+    I64,
+    NUMPY,
+    PAIR_REDUCE_SUM,
+    SELECT,
+    SIZE,
+    U8,
+    U16,
+    U32,
+    WHOLE_REDUCE_MIN,
+    WHOLE_REDUCE_SUM,
+    M,
+    Record,
+    Rig,
+    V,
+    barrier,
+    engine_library,
+    flag,
+    gm,
+    strided,
+    ub,
+)
+from engine_rig import count as counted
+from vector_run import A, B, C, D
+from vector_run import run as run_vector
 
 CAST = 72
 OPCODES = [*range(1, 17), 17, *range(32, 40), *range(64, 72), 73, 74, CAST]
@@ -107,3 +144,100 @@ def test_halves_are_converted_as_numpy_converts_them(path: str, dst: int, src: i
     assert bool(np.all(same)), operand.view(np.uint16 if src == F16 else np.uint32)[~same][:8]
     zeros = expected == 0
     assert bool(np.all(np.signbit(out[zeros]) == np.signbit(expected[zeros])))
+
+
+PRODUCTS = [(17, 33, 100), (2, 16, 40), (40, 48, 16)]
+"""m, n, k: rows and fractals that are not full, few rows, full ones."""
+
+
+def product(path: str, dtype: int, shape: tuple[int, int, int]) -> bytes:
+    """What two Mmad on a path leave, the second adding to the first; the operands are those of `bits`."""
+    m, n, k = shape
+    a, b = (bits(dtype, rows * k, seed).view(NUMPY[dtype]).reshape(rows, k) for rows, seed in ((m, 1), (n, 2)))
+    source = I32 if dtype == I8 else F32
+    assert engine_library().rig_use_path(path.encode())
+    with Rig() as rig:
+        out = rig.allocate(m * n * 4)
+        steps = [*operands(rig, a, b, dtype, is_transposed=True), mmad(shape, dtype, mode=ZERO), barrier(M), mmad(shape, dtype, mode=0)]
+        report = rig.launch([*steps, *flag(M, FIX), fixpipe(gm(out, source), (m, n), n * 4, source=source)], core_kind=AIC)
+        assert report.diagnostics == []
+        return rig.download(out, m * n * 4, np.uint8).tobytes()
+
+
+@pytest.fixture
+def best_path() -> Iterator[None]:
+    """Whatever a test chooses, the others run on the best path of the machine."""
+    yield
+    engine_library().rig_use_path(paths()[-1].encode())
+
+
+@pytest.mark.usefixtures("best_path")
+@pytest.mark.parametrize("path", ["avx2", "avx512"])
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, I8])
+def test_products_of_the_cube_have_the_bits_of_the_portable_path(path: str, dtype: int) -> None:
+    """Infinities and NaNs of all payloads among the operands: one form of NaN comes out."""
+    if path not in paths():
+        pytest.skip(f"this machine has no {path}")
+    assert [shape for shape in PRODUCTS if product(path, dtype, shape) != product("portable", dtype, shape)] == []
+
+
+@pytest.mark.usefixtures("best_path")
+def test_the_cube_multiplies_on_the_path_that_is_chosen() -> None:
+    """Every path sums in the documented order: the products of a fractal one after another, then onto the sum so far."""
+    random = np.random.default_rng(5)
+    a, b = (random.standard_normal((16, 48)).astype(np.float16) for _ in range(2))
+    expected = np.zeros((16, 16), np.float32)
+    for first in range(0, 48, 16):
+        part = np.zeros((16, 16), np.float32)
+        for deep in range(first, first + 16):
+            part += a[:, deep : deep + 1].astype(np.float32) * b[:, deep].astype(np.float32)
+        expected += part
+    for path in paths():
+        assert engine_library().rig_use_path(path.encode())
+        with Rig() as rig:
+            out = rig.allocate(1024)
+            steps = [*operands(rig, a, b, F16, is_transposed=True), mmad((16, 16, 48), F16), *flag(M, FIX)]
+            rig.launch([*steps, fixpipe(gm(out), (16, 16), 64)], core_kind=AIC)
+            np.testing.assert_array_equal(rig.download(out, 256, np.float32).reshape(16, 16), expected, err_msg=path)
+
+
+REPEATS = 3
+
+
+def of_lanes(dtype: int) -> Iterator[tuple[Record, ...]]:
+    """Instructions whose loops work on the lanes of a repeat, dense and with gaps between blocks, with all lanes and some of them."""
+    lanes, dst, a, b = 256 // SIZE[dtype], ub(D, dtype), ub(A, dtype), ub(B, dtype)
+    apart = {"blk": 2, "rep": 16}
+    for mode in range(6) if dtype != I32 else (2,):
+        yield (counted(COMPARE, (ub(D, U8), a, b), REPEATS * lanes, mode=mode),)
+        yield (strided(COMPARE, (ub(D, U8), ub(A, dtype, **apart), b), (FULL, FULL), REPEATS, mode=mode),)
+    if dtype == I32:
+        return
+    for mask in ((FULL, FULL if dtype == F16 else 0), (0xF0F1_3355_7777_0001, 0)):
+        for opcode in (WHOLE_REDUCE_SUM, WHOLE_REDUCE_MIN, BLOCK_REDUCE_SUM, BLOCK_REDUCE_MAX, PAIR_REDUCE_SUM):
+            for source in (a, ub(A, dtype, **apart)):
+                yield (strided(opcode, (ub(D, dtype, blk=1, rep=1), source), mask, REPEATS),)
+        select = strided(SELECT, (dst, a, b), mask, REPEATS, mode=2, scalar=C | 0xFFFFFFFF << 32)
+        yield (counted(COMPARE, (ub(C, U8), a, b), REPEATS * lanes, mode=0), barrier(V), select)
+
+
+def left_by(path: str, dtype: int, steps: tuple[Record, ...]) -> bytes:
+    """The destination after `steps` on a path."""
+    lanes = 256 // SIZE[dtype] * REPEATS * 2
+    sources = {place: bits(dtype, lanes, seed).view(NUMPY[dtype]) for place, seed in ((A, 1), (B, 2))}
+    assert engine_library().rig_use_path(path.encode())
+    with Rig() as rig:
+        got, report = run_vector(rig, sources, np.zeros(1024, np.uint8), list(steps))
+    assert report.causes() == []
+    return got.tobytes()
+
+
+@pytest.mark.usefixtures("best_path")
+@pytest.mark.parametrize("path", ["avx2", "avx512"])
+@pytest.mark.parametrize("dtype", [F16, F32, I32])
+def test_comparisons_selections_and_reductions_have_the_bits_of_the_portable_path(path: str, dtype: int) -> None:
+    """NaNs, infinities, zeros of both signs and subnormals among the operands."""
+    if path not in paths():
+        pytest.skip(f"this machine has no {path}")
+    wrong = [[step.opcode for step in steps] for steps in of_lanes(dtype) if left_by(path, dtype, steps) != left_by("portable", dtype, steps)]
+    assert wrong == []

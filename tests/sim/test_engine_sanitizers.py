@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-SUITES = ("vector", "dequant", "compare", "reduce", "gather", "cast", "copy", "atomic", "cache", "hazard", "launch", "cube", "hostile_records")
+HERE = Path(__file__).resolve().parent
+SUITES = [
+    *(path for path in sorted(HERE.glob("test_engine_*.py")) if path != Path(__file__).resolve()),
+    HERE / "test_footprints.py",
+    HERE / "test_footprints_cube.py",
+]
+"""All that run the engine under the rig: records, kernels beside it and in a process of its own, every matmul form, the probes of the race detector."""
 
 
 def runtime(name: str) -> str:
@@ -20,8 +26,8 @@ def runtime(name: str) -> str:
 
 @pytest.mark.slow
 def test_the_engine_is_clean_under_the_sanitizers() -> None:
-    here = Path(__file__).resolve().parent
     environment = {**os.environ, "PITON_ENGINE_ASAN": "1", "LD_PRELOAD": f"{runtime('libasan.so')}:{runtime('libubsan.so')}", "ASAN_OPTIONS": "detect_leaks=0"}
-    suites = [str(here / f"test_engine_{suite}.py") for suite in SUITES]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *suites], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, SUITES)], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -38,6 +38,19 @@ def test_fractals_past_a_tensor_over_what_another_holds_are_a_violation(rig: Rig
     assert report.causes() == ["out_of_bounds"]
 
 
+def test_what_is_put_behind_a_tensor_later_is_not_its_own_any_more(rig: Rig) -> None:
+    past = load_data(local(L0A, 0, F16, FRACTAL), l1(0, F16), 2, 1)
+    other = load_data(local(L0A, FRACTAL, F16, FRACTAL), l1(0, F16), 1, 1)
+    report = rig.launch([*fractals(rig, 2), past, barrier(MTE1), other, barrier(MTE1), past], core_kind=AIC)
+    assert report.causes() == ["out_of_bounds"]
+
+
+def test_a_run_for_the_time_alone_does_not_refuse_what_it_can_not_tell(rig: Rig) -> None:
+    rig.configure(timing_only=True)
+    report = rig.launch([*fractals(rig, 2), load_data(local(L0A, 0, F16, FRACTAL), l1(0, F16), 2, 1)], core_kind=AIC)
+    assert report.causes() == []
+
+
 def test_results_past_a_tensor_are_a_finding_where_nothing_lies(rig: Rig) -> None:
     sides = [load_data(local(space, 0, F16), l1(0, F16), 4, 1) for space in (L0A, L0A + 1)]
     product = mmad((16, 32, 32), F16)

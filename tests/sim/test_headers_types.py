@@ -152,7 +152,9 @@ FORWARDS = re.compile(r'/\* [^*]* \*/\n#ifndef (\w+)\n#define \1\n\n#include "ke
 FORWARDING_HEADERS = [name for name in ALL_HEADERS if FORWARDS.fullmatch((INCLUDE / name).read_text("utf-8"))]
 DEVICE_HEADERS = [name for name in ALL_HEADERS if not name.startswith(("host/", "project/")) and name not in FORWARDING_HEADERS]
 VENDOR_NAMES = ("project/tikicpulib.h", "project/ascendc/host_api/tiling/template_argument.h", "project/register/op_def_registry.h")
-PROJECT_HEADERS = [name for name in ALL_HEADERS if name.startswith("project/piton_project/") and not name.endswith("/binding.h")]
+OF_TORCH = ("binding.h", "arguments.h", "torch_types.h")
+"""They need the headers of torch, with which every operator project of the tests is compiled."""
+PROJECT_HEADERS = [name for name in ALL_HEADERS if name.startswith("project/piton_project/") and not name.endswith(OF_TORCH)]
 HOST_HEADERS = ("host/platform/platform_ascendc.h", "host/acl/acl.h", "host/acl/acl_rt.h", "host/torch_npu/csrc/framework/OpCommand.h")
 
 

@@ -65,3 +65,20 @@ def test_shapes_follow_from_those_of_inputs_or_it_is_said_why_not(facts: dict[st
 
 def test_types_and_formats_are_shown_by_their_names(facts: dict[str, str]) -> None:
     assert facts["type"] == "DT_BF16 FRACTAL_NZ"
+
+
+@pytest.mark.parametrize(("question", "answer"), [("first row", "0 DT_FLOAT ND"), ("second row", "1 DT_INT32 NCHW")])
+def test_of_rows_with_equal_inputs_the_one_of_the_inferred_output_is_taken(facts: dict[str, str], question: str, answer: str) -> None:
+    assert facts[question] == answer
+
+
+def test_an_inferred_output_without_a_row_is_told(facts: dict[str, str]) -> None:
+    assert "its InferDataType function gives outputs of DT_INT64, for which its DataType lists have no row with these inputs" in facts["no row"]
+
+
+def test_a_type_that_follows_a_name_is_that_of_the_input_where_an_output_shares_it(facts: dict[str, str]) -> None:
+    assert facts["followed"].split() == ["DT_FLOAT"] * 3 + ["DT_BF16"] * 3
+
+
+def test_axes_of_another_type_are_told(facts: dict[str, str]) -> None:
+    assert facts["short_axes"] == "the axes, which are the values of input 1, have to be of int32 or int64"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piton.cli.evaluation import _accuracy
+from piton.cli.evaluation import accuracy_mode
 from piton.core.errors import UsageError
 from piton.core.verdict import Cause, outcome
 from piton.evaluate.execute import in_accuracy_mode
@@ -39,4 +39,4 @@ def test_a_passed_output_stays_as_it_is_in_the_pessimistic_mode() -> None:
 
 def test_an_unknown_accuracy_mode_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no accuracy mode 'fast'"):
-        _accuracy("fast")
+        accuracy_mode("fast")

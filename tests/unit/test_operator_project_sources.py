@@ -111,6 +111,22 @@ def test_a_combination_that_selects_a_kernel_type_says_so_before_its_kernel() ->
     assert f"        case 1: {said} piton_project::CallKernel(&::scaled_add<bfloat16_t, 1>, addresses); break;" in text.split("\n")
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "value", "text"),
+    [
+        ("rows", 0, {"types": ["DT_FLOAT"], "formats": [2, 2]}, "element types of ScaledAdd: found 1, expected 2"),
+        ("rows", 1, {"types": ["DT_FLOAT", "DT_FLOAT"], "formats": []}, "formats of ScaledAdd: found 0, expected 2"),
+        ("template", "combinations", [[0, 8], [1]], "values of a template combination: found 1, expected 2"),
+        ("template", "kernel_types", [1], "kernel types of template combinations: found 1, expected 2"),
+    ],
+)
+def test_a_description_that_does_not_add_up_is_refused(part: str, name: str | int, value: Any, text: str) -> None:
+    described = json.loads(json.dumps(DESCRIBED))
+    described["operators"][0][part][name] = value
+    with pytest.raises(ValueError, match=text):
+        Project.model_validate(described)
+
+
 def test_a_kernel_that_does_not_mention_types_is_compiled_once() -> None:
     assert not depends_on_row(["TILING_KEY_IS(1)"])
     assert depends_on_row(["(__gm__ DTYPE_X *)x"])

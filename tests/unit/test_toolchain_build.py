@@ -522,6 +522,11 @@ def test_a_source_that_asks_the_preprocessor_for_the_kind_of_core_is_found(tmp_p
     assert tree.tells_cores_apart(KERNEL_PATH) is is_told_apart
 
 
+def test_a_hostile_line_is_looked_through_at_once() -> None:
+    code = r"""from piton.targets.vnpu.sources import _BY_CORE; assert not _BY_CORE.search(b"#if x" + b"\\\r" * 64)"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
+
+
 def test_an_operator_without_sources_is_missing(toolchain: VnpuToolchain, tmp_path: Path) -> None:
     build = toolchain.build(submission(tmp_path / "submission"), operator("gelu"), PlainRunner(), str(tmp_path / "out"))
     assert build.outcome is not None

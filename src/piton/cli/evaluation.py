@@ -221,7 +221,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         seed=options.seed,
         trials=options.trials,
         precision_profile=_profile(options.profile),
-        accuracy=_accuracy(options.accuracy),
+        accuracy=accuracy_mode(options.accuracy),
         auto_sync=options.auto_sync,
         engine=engine_place(options.engine),
         hidden=options.hidden,
@@ -260,7 +260,8 @@ def hidden_request(key_file: str, count: int, *, lists_failures: bool, reveals: 
     return HiddenRequest(key_file=key_file, count=count, detail="all" if reveals else "verdicts" if lists_failures else "counts")
 
 
-def _accuracy(name: str) -> Accuracy:
+def accuracy_mode(name: str) -> Accuracy:
+    """The accuracy mode of that name. Raises UsageError for another one."""
     for known in get_args(Accuracy):
         if name == known:
             accuracy: Accuracy = known

@@ -16,7 +16,7 @@ from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
 from piton.cli.metrics_app import metrics_app
-from piton.cli.options import EngineOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.options import AccuracyOption, EngineOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.serve_app import serve_app
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -62,7 +62,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials a case has to pass: 2 adds one with a fresh seed and shifted inputs.")] = 1,
     profile: Annotated[str, typer.Option(help="Precision profile: strict or cann-bench.")] = "strict",
-    accuracy: Annotated[str, typer.Option(help="Exp, Ln, Div, Rsqrt, Reciprocal: exact, or pessimistic (off by one unit in the last place).")] = "exact",
+    accuracy: AccuracyOption = "exact",
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     engine: EngineOption = "in-process",
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
@@ -128,11 +128,12 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
     timeout: Annotated[float, typer.Option(min=1, help="Wall-clock seconds after which it is ended.")] = 300.0,
     auto_sync: Annotated[bool, typer.Option("--auto-sync/--no-auto-sync", help="The compiler's own synchronisation.")] = True,
     timing_only: Annotated[bool, typer.Option("--timing-only", help="Time launches without computing data: no results to check.")] = False,
+    accuracy: AccuracyOption = "exact",
     engine: EngineOption = "in-process",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of the program's output and tables.")] = False,
 ) -> None:
     """Compile a whole program with main() and run it on the virtual NPU."""
-    from piton.cli.evaluation import cache_dir
+    from piton.cli.evaluation import accuracy_mode, cache_dir
     from piton.cli.program import run_and_show
     from piton.evaluate.engine_place import engine_place
     from piton.evaluate.program import ProgramRequest
@@ -147,6 +148,7 @@ def run_command(  # noqa: PLR0913 - one parameter per option of the command
         target=target,
         is_auto_sync=auto_sync,
         is_timing_only=timing_only,
+        accuracy=accuracy_mode(accuracy),
         engine=engine_place(engine),
         out=out,
         deadline_s=timeout,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+AccuracyOption = Annotated[str, typer.Option(help="Exp, Ln, Div, Rsqrt, Reciprocal: exact, or pessimistic (off by one unit in the last place).")]
 EngineOption = Annotated[
     str, typer.Option("--engine", help="Of a virtual NPU: in-process (fast), or own-process: device code reaches neither engine nor device memory.")
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from piton.core.execution import CopyLog, Diagnostic, LaunchRecord
+from piton.core.execution import Accuracy, CopyLog, Diagnostic, LaunchRecord
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
 from piton.core.operator import Frozen
@@ -40,6 +40,8 @@ class ProgramCall:
     is_auto_sync: bool = True
     is_timing_only: bool = False
     """Time launches without computing data: what the program reads back are zeros."""
+    accuracy: Accuracy = "exact"
+    """How good the vector unit's Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class ProgramReport(Frozen):
     """True when the compiler's auto-sync was on."""
     is_timing_only: bool = False
     """True when launches were timed without computing data: nothing that the program read back or wrote means anything."""
+    accuracy: Accuracy = "exact"
+    """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal were (docs/accuracy.md); "exact" in reports from before it was kept."""
     isolation: tuple[str, ...] = ()
     """Mechanisms in force while it ran."""
     outcome: Outcome

@@ -14,7 +14,7 @@ from typing import Literal
 import piton
 from piton.catalog.program import Program, Stamp, bring, make_work_dir, read_program, written
 from piton.core.errors import UsageError
-from piton.core.execution import Build
+from piton.core.execution import Accuracy, Build
 from piton.core.finding import Finding, FindingKind
 from piton.core.program import ProgramCall, ProgramExecution, ProgramReport, ProgramSources
 from piton.core.protocols import EnginePlace, ProgramDevice, ProgramTarget, Runner, Target
@@ -46,6 +46,8 @@ class ProgramRequest:
     is_auto_sync: bool = True
     is_timing_only: bool = False
     """Time launches without computing data."""
+    accuracy: Accuracy = "exact"
+    """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
     engine: EnginePlace = "in-process"
     """Where device code runs: beside the engine, or in a process of its own."""
     out: str = ""
@@ -58,6 +60,7 @@ def run_program(request: ProgramRequest, events: Events = ignore) -> ProgramRepo
     from piton.evaluate.sandbox import make_runner
 
     _check_defines(request.defines)
+    _check_accuracy(request)
     events = one_at_a_time(events)
     target = named_target(request.target, request.cache_dir, lambda text: events(StageProgress(stage="target", message=text)))
     device = _programs_of(with_engine(target, request.engine))
@@ -74,6 +77,12 @@ def _check_defines(defines: tuple[str, ...]) -> None:
     wrong = next((item for item in defines if not _DEFINE.fullmatch(item)), None)
     if wrong is not None:
         raise UsageError("not a macro", expected="NAME or NAME=VALUE", found=wrong, action="check -D")
+
+
+def _check_accuracy(request: ProgramRequest) -> None:
+    if request.is_timing_only and request.accuracy != "exact":
+        text = f"--timing-only computes nothing that --accuracy {request.accuracy} could make worse"
+        raise UsageError(text, expected="one of them", action="leave one out; time does not depend on the accuracy mode")
 
 
 def _programs_of(target: Target) -> ProgramDevice:
@@ -130,6 +139,7 @@ class _ProgramRun:
             deadline_s=request.deadline_s,
             is_auto_sync=request.is_auto_sync,
             is_timing_only=request.is_timing_only,
+            accuracy=request.accuracy,
         )
         started = time.monotonic()
         execution = self.device.run(program.submission, build, call, self.runner)
@@ -157,6 +167,7 @@ class _ProgramRun:
             hardware_digest=self.target.hardware.digest(),
             is_auto_sync=self.request.is_auto_sync,
             is_timing_only=self.request.is_timing_only,
+            accuracy=self.request.accuracy,
             isolation=isolation_of(self.runner, self.request.engine),
             outcome=found.outcomes[0] if found.outcomes else PASSED,
             outcomes=found.outcomes,

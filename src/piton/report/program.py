@@ -20,6 +20,7 @@ from piton.core.verdict import Outcome, Verdict
 from piton.core.visible import visible
 from piton.report.bottleneck import bottleneck_of, percent
 from piton.report.schema import document
+from piton.report.trust import accuracy_text
 
 _ROWS = 40
 """Rows of the table; equal launches in a row share one."""
@@ -148,5 +149,6 @@ def _closing(report: ProgramReport) -> Iterator[Text]:
     count = f"{report.launch_count} launches and device copies, {report.total_us:.2f} us simulated"
     unchecked = "timed only, nothing was computed or checked"
     verdict = (unchecked if report.is_timing_only else "nothing wrong") if is_passed else f"{report.outcome.verdict.value}: {report.outcome.cause.value}"
-    yield Text(f"{ended}; {count} on {report.target}; {verdict}", style="bold green" if is_passed else "bold red")
+    mode = f"; {text}" if (text := accuracy_text(report.accuracy)) else ""
+    yield Text(f"{ended}; {count} on {report.target}; {verdict}{mode}", style="bold green" if is_passed else "bold red")
     yield Text(f"isolation: {', '.join(report.isolation) or 'none'}", style="dim")

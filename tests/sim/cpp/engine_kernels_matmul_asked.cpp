@@ -15,6 +15,8 @@ struct Case {
 
 enum Way { kBatch = 0, kBatchLocal, kNBatch, kBoth, kAllLocal, kAll, kPartial, kStrips, kBatchLater, kLater };
 
+constexpr uint32_t kNoWorkspace = 9; /* as x.a */
+
 template <typename T>
 GlobalTensor<T> At(uint64_t address) {
     GlobalTensor<T> tensor;
@@ -30,7 +32,8 @@ Case CaseOf(const Arguments &x) {
 
 template <class Object, typename C>
 void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const LocalTensor<C> &local) {
-    const uint32_t each = given.tiling.M * given.tiling.N, all = given.lefts * each;
+    const uint32_t unit = Object::CType::format == CubeFormat::NZ ? 16 : 1; /* in fractals a matrix takes whole ones */
+    const uint32_t each = (given.tiling.M + unit - 1) / unit * unit * ((given.tiling.N + unit - 1) / unit * unit), all = given.lefts * each;
     if (given.way == kBatch) mm.IterateBatch(c, given.lefts, given.rights, false);
     if (given.way == kBatchLater) {
         mm.template IterateBatch<false>(c, given.lefts, given.rights, false);
@@ -41,8 +44,6 @@ void batches(Object &mm, const Case &given, const GlobalTensor<C> &c, const Loca
         DataCopy(c, local, all);
     }
     if (given.way != kNBatch) return;
-    auto workspace = At<C>(given.workspace)[GetBlockIdx() * given.loops * all];
-    mm.SetWorkspace(workspace);
     mm.template IterateNBatch<false>(given.loops, given.lefts, given.rights, false);
     for (int32_t loop = 0; loop < given.loops; ++loop) {
         const auto ready = loop == 0 ? mm.template GetBatchTensorC<false>(given.lefts, given.rights) : mm.GetBatchC(given.lefts, given.rights);
@@ -67,8 +68,6 @@ void throughLocal(Object &mm, const Case &given, const GlobalTensor<C> &c, const
         DataCopy(c, local, rows * tiling.N);
     }
     if (given.way == kLater) {
-        auto workspace = At<C>(given.workspace)[GetBlockIdx() * given.stepC];
-        mm.SetWorkspace(workspace);
         mm.template Iterate<false>();
         mm.AsyncGetTensorC(local);
         mm.WaitGetTensorC();
@@ -100,6 +99,8 @@ void asked(const Arguments &x) {
     mm.SetTensorA(At<T>(given.a)[self * given.stepA]);
     mm.SetTensorB(At<T>(given.b)[self * given.stepB]);
     if (given.scales != 0) mm.SetQuantVector(At<uint64_t>(given.scales));
+    auto workspace = At<C>(given.workspace)[self * given.stepC];
+    if (x.a != kNoWorkspace) mm.SetWorkspace(workspace);
     if constexpr (layout != LayoutMode::NONE) {
         batches(mm, given, c, local);
     } else {
@@ -125,6 +126,7 @@ constexpr auto NONE = LayoutMode::NONE;
 
 const Row kRows[] = {
     {"asked batch", asked<half, float, ND, LayoutMode::NORMAL, false, kManyBatches>},
+    {"asked batch strips", asked<half, float, CubeFormat::NZ, LayoutMode::NORMAL, false, kManyBatches>},
     {"asked", asked<half, float, ND, NONE, false, CFG_NORM>},
     {"asked aligned", asked<half, half, CubeFormat::ND_ALIGN, NONE, false, CFG_NORM>},
     {"asked strips", asked<half, half, CubeFormat::NZ, NONE, false, CFG_NORM>},

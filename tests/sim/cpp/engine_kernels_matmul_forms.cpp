@@ -63,6 +63,11 @@ void form(const Arguments &x) {
     mm.SetTensorB(At<T>(given.b));
     if (given.scales != 0) mm.SetQuantVector(At<uint64_t>(given.scales));
     const auto c = At<C>(reinterpret_cast<uint64_t>(x.out));
+    if (given.lefts != 0) { /* its first columns alone, before all of it */
+        mm.SetTail(-1, given.lefts, -1);
+        mm.IterateAll(c);
+        mm.SetTail(-1, given.tiling.singleCoreN, -1);
+    }
     mm.SetHF32(x.a != 0, x.b);
     uint32_t at = 0;
     while (config.isPartialOutput && given.loops == 0 && mm.Iterate()) {
@@ -71,6 +76,21 @@ void form(const Arguments &x) {
     }
     if (!config.isPartialOutput || given.loops != 0) mm.IterateAll(c);
     mm.SetHF32(false);
+    mm.End();
+}
+
+/* Base blocks of C one behind the other. */
+template <CubeFormat format>
+void sequence(const Arguments &x) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    using Side = MatmulType<TPosition::GM, CubeFormat::ND, half>;
+    const Case given = CaseOf(x);
+    TPipe pipe;
+    Matmul<Side, Side, MatmulType<TPosition::GM, format, float>> mm;
+    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &given.tiling);
+    mm.SetTensorA(At<half>(given.a));
+    mm.SetTensorB(At<half>(given.b));
+    mm.IterateAll(At<float>(reinterpret_cast<uint64_t>(x.out)), 0, true);
     mm.End();
 }
 
@@ -127,6 +147,8 @@ const Row kRows[] = {
     {"form f16 i8", form<half, int8_t, CFG_NORM, Impl::Detail::MatmulPolicy>},
     {"form upper", form<half, float, CFG_NORM, Impl::Detail::TrianUpperMatmulPolicy>},
     {"form lower", form<half, float, CFG_MDL, Impl::Detail::TrianLowerMatmulPolicy>},
+    {"sequence aligned", sequence<CubeFormat::ND_ALIGN>},
+    {"sequence strips", sequence<NZ>},
     {"fill on a cube core", fillFromCube},
     {"i4 plain", nibbles<int32_t, false>},
     {"i4 turned", nibbles<int32_t, true>},

@@ -30,7 +30,8 @@ void outThroughLocal(Object &mm, const Case &given, const GlobalTensor<float> &c
         given.way == kAhead ? mm.template GetTensorC<false>(local, 0, true) : mm.GetTensorC(local, 0, true);
         const uint32_t at = block % blocksM * tiling.baseM * tiling.N + block / blocksM * tiling.baseN;
         DataCopyPad(c[at], local, DataCopyExtParams(tiling.baseM, tiling.baseN * 4, 0, (tiling.N - tiling.baseN) * 4, 0));
-        if (given.way != kAhead && block + 1 < all) mm.Iterate();
+        const bool goesOn = given.way == kAhead ? mm.template Iterate<false>() : mm.Iterate();
+        ASCENDC_ASSERT(goesOn == (block + 1 < all));
     }
 }
 

@@ -7,6 +7,11 @@ namespace {
 
 constexpr uint32_t kNumbers = 4096; /* bytes of a tensor of numbers */
 
+/* No rows are no reason to want more memory; all memory that strips take is theirs. */
+static_assert(piton::PlanRows(piton::LeastBytes(piton::SoftmaxNeeds(64)), 0, piton::SoftmaxNeeds(64)).chunk == 1, "no rows");
+static_assert(piton::StripsUsed(piton::WelfordUpdateNeeds(), 65536, 200) == 3 * 256 * sizeof(float), "a strip of all 200");
+static_assert(piton::StripsUsed(piton::WelfordUpdateNeeds(), 0, 200) == 3 * 64 * sizeof(float), "the least");
+
 /* Rows of x, gamma, beta, rows of gx. */
 template <typename T, uint32_t room>
 void deep_norm(const Arguments &x) {

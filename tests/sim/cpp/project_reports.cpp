@@ -3,6 +3,7 @@
 
 #include "ascendc/host_api/tiling/template_argument.h"
 #include "op_host/tiling_util.h"
+#include "piton_project/plan.h"
 #include "platform/platform_infos_def.h"
 #include "platform/soc_spec.h"
 
@@ -78,6 +79,72 @@ ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(CORES, A
                                      ASCENDC_TPL_BOOL_SEL(TURNED, 1)));
 }  // namespace shared
 
+ge::graphStatus InferTurned(gert::InferDataTypeContext *context) {
+    return context->SetOutputDataType(0, static_cast<ge::DataType>(*context->GetAttrs()->GetInt(0)));
+}
+
+/* Rows that differ in their output alone. */
+class Turned : public ops::OpDef {
+public:
+    explicit Turned(const char *name) : OpDef(name) {
+        Input("x").DataType({ge::DT_FLOAT16, ge::DT_FLOAT16, ge::DT_FLOAT});
+        Output("y").DataType({ge::DT_FLOAT, ge::DT_INT32, ge::DT_INT64}).Format({ge::FORMAT_ND, ge::FORMAT_NCHW, ge::FORMAT_ND});
+        Attr("to").Int(0);
+        SetInferDataType(InferTurned);
+        SetInferShape(Ops::Base::InferShape4Elewise);
+    }
+};
+OP_ADD(Turned);
+
+/* Row, and type and format of the output, for an input of float16. */
+std::string RowFor(ge::DataType to) {
+    const piton_project::Operator op("Turned");
+    piton_project::Call call;
+    call.inputs = {{gert::Tensor({4}, ge::DT_FLOAT16)}};
+    piton_project::AttrValue wanted;
+    wanted.whole = to;
+    call.attributes.Fill({wanted});
+    try {
+        const std::size_t first = op.RowOf(call);
+        op.Settle(call, first);
+        const std::size_t row = op.Infer(call, first);
+        return std::to_string(row) + " " + piton_project::NameOf(call.output_types[0]) + " " + Ops::Base::ToString(call.output_formats[0]);
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+}
+
+/* Input `a` and output `x` are of the type of input `x`. */
+std::string Followed() {
+    ops::OpDef definition("Followed");
+    definition.Input("a").Follow("x");
+    definition.Input("x").DataType({ge::DT_FLOAT, ge::DT_BF16});
+    definition.Output("x").Follow("x");
+    std::string text;
+    for (const auto &row : piton_project::Rows(definition)) {
+        for (const ge::DataType type : row.types) {
+            text += piton_project::NameOf(type) + " ";
+        }
+    }
+    return text;
+}
+
+/* What is said of axes whose numbers have 16 bits. */
+std::string ReducedByShort() {
+    gert::Tensor axes({1}, ge::DT_INT16);
+    axes.SetValues({1, 0});
+    piton_project::Call call;
+    call.present = {gert::Tensor({2, 3}, ge::DT_FLOAT), axes};
+    call.output_types = {ge::DT_FLOAT};
+    call.output_shapes = {{}};
+    piton_project::AttrValue keeps;
+    keeps.kind = piton_project::AttrKind::kBool;
+    call.attributes.Fill({keeps});
+    gert::InferShapeContext context(call);
+    Ops::Base::InferShape4Reduce(&context);
+    return piton_project::Registry::Get().last_error;
+}
+
 }  // namespace
 
 int main() {
@@ -98,6 +165,11 @@ int main() {
     Say("accepted", std::to_string(Refuse(&context, {2, 3, 4}) == ge::GRAPH_SUCCESS));
     Say("selected", Combinations("Probe"));
     Say("shared", Combinations("Shared"));
+    Say("first row", RowFor(ge::DT_FLOAT));
+    Say("second row", RowFor(ge::DT_INT32));
+    Say("no row", RowFor(ge::DT_INT64));
+    Say("followed", Followed());
+    Say("short_axes", ReducedByShort());
     const int32_t axes[] = {-1, 0}, far[] = {3, 0};
     Say("like", Inferred(Ops::Base::InferShape4Elewise, {3, 4}, {1}));
     Say("stretched", Inferred(Ops::Base::InferShape4Broadcast, {4, 1, 3}, {2, 1}));

@@ -94,6 +94,7 @@ class _ProgramRun:
             device.configure(
                 auto_sync=self._call.is_auto_sync,
                 is_timing_only=self._call.is_timing_only,
+                is_pessimistic=self._call.accuracy == "pessimistic",
                 budget_cycles=self._call.budget_cycles,
                 memory_bytes=DEVICE_MEMORY_BYTES,
                 chip_table=plan.chip_table,

@@ -74,7 +74,7 @@ class ProjectBuild:
             return self._refused(f"the host code ended before it had registered the operator: {(result.stderr or 'no message').strip()[-500:]}"), None
         try:
             return None, Project.model_validate(json.loads(result.stdout))
-        except (ValueError, ValidationError) as error:
+        except (ValueError, ValidationError, RecursionError) as error:
             return self._refused(f"the definition of the operator cannot be read: {str(error)[:300]}"), None
 
     def _generate(self, project: Project, operator: Operator) -> Outcome | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$", max_length=200)]
 _Type = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w: ]*$", max_length=200)]
@@ -17,6 +17,11 @@ _Type = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w: ]*$", max_leng
 def folded(name: str) -> str:
     """Equal for AddCustom and add_custom."""
     return name.replace("_", "").lower()
+
+
+def _require_length(what: str, found: tuple[object, ...], wanted: int) -> None:
+    if len(found) != wanted:
+        raise ValueError(f"{what}: found {len(found)}, expected {wanted}")
 
 
 class _Described(BaseModel):
@@ -53,6 +58,14 @@ class Template(_Described):
     kernel_types: tuple[int, ...] = ()
     """On which cores each of them runs, as KernelMetaType numbers it; -1: the kernel says so itself."""
 
+    @model_validator(mode="after")
+    def _has_a_value_for_every_parameter(self) -> Template:
+        for values in self.combinations:
+            _require_length("values of a template combination", values, len(self.parameters))
+        if self.kernel_types:
+            _require_length("kernel types of template combinations", self.kernel_types, len(self.combinations))
+        return self
+
 
 class Parameter(_Described):
     """An input or output."""
@@ -87,6 +100,14 @@ class Described(_Described):
     structure: Annotated[str, StringConstraints(pattern=r"^\w*$", max_length=200)]
     """The tiling structure registered for it; empty if there is none."""
     template: Template | None
+
+    @model_validator(mode="after")
+    def _has_a_type_and_a_format_for_every_parameter(self) -> Described:
+        count = len(self.inputs) + len(self.outputs)
+        for row in self.rows:
+            _require_length(f"element types of {self.type}", row.types, count)
+            _require_length(f"formats of {self.type}", row.formats, count)
+        return self
 
 
 class Project(_Described):

@@ -27,9 +27,11 @@ _MAIN = re.compile(rb"^[^\n#/]*\bmain[ \t\r\n]*\(", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
 _BY_CORE = re.compile(
-    rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(?:[^\n\\]|\\[\r\n]*)*\b__DAV_(?:C220_)?(?:CUBE|VEC)__|\bconstexpr[ \t]*\([^;{}]*\bg_coreType\b", re.MULTILINE
+    rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(?:[^\n\\]|\\(?:\r?\n)?){0,1000}\b__DAV_(?:C220_)?(?:CUBE|VEC)__|\bconstexpr[ \t]*\([^;{}]{0,1000}\bg_coreType\b",
+    re.MULTILINE,
 )
-"""A condition on the kind of core that is decided when the source is compiled."""
+"""A condition on the kind of core that is decided when the source is compiled. Each sign is taken in one way only, and not any number of
+them: hostile lines would take forever."""
 EXTENSION = "csrc/extension.cpp"
 """The unit that makes the library a Python module (CANN Bench's direct-launch layout)."""
 

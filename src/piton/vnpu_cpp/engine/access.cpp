@@ -79,11 +79,13 @@ bool is_all_undefined(const UndefinedBytes &undefined, const IntervalSet &spilt,
 }
 
 // Memory around the cube unit is not shared out: a tensor there has the size that it was declared with, and whole fractals are loaded, multiplied and stored
-// whatever that says. Where nobody has put anything behind it, nothing is lost.
+// whatever that says. Where nobody has put anything behind it, nothing is lost; what is put there later is no part of it any more.
 bool spills_into_nothing(Core &core, const vnpu_record &record, const vnpu_operand &operand, uint64_t bytes, bool is_write) {
-    if (operand.space < VNPU_SPACE_L0A || operand.space > VNPU_SPACE_L0C || !core.moves_data()) return false;
+    if (operand.space < VNPU_SPACE_L0A || operand.space > VNPU_SPACE_L0C) return false;
+    if (!core.moves_data()) return true;  // what lies there can't be told
     IntervalSet &spilt = core.cube_memory[operand.space].spilt;
     const uint64_t begin = operand.addr + operand.limit, end = operand.addr + bytes;
+    if (is_write) spilt.remove(operand.addr, begin);
     if (!is_all_undefined(on_chip(core, operand.space).undefined, spilt, begin, end)) return false;
     if (is_write) spilt.add(begin, end);
     if (core.launch.reporter.has(place_of(record), "other")) return true;
@@ -102,6 +104,8 @@ void check_on_chip(Core &core, const vnpu_record &record, const vnpu_operand &op
     const uint64_t capacity = on_chip(core, operand.space).bytes.size();
     const bool fits = operand.addr <= capacity && bytes <= capacity - operand.addr && operand.addr % alignment == 0;
     const bool is_inside = operand.limit == 0xffffffffu || bytes <= operand.limit;
+    const bool is_of_cube = operand.space >= VNPU_SPACE_L0A && operand.space <= VNPU_SPACE_L0C;
+    if (fits && is_inside && is_write && is_of_cube) core.cube_memory[operand.space].spilt.remove(operand.addr, operand.addr + bytes);
     if (fits && (is_inside || spills_into_nothing(core, record, operand, bytes, is_write))) return;
     refuse_access(core, record, operand, bytes, is_write, alignment);
 }

@@ -185,6 +185,7 @@ struct Core {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;  // sets so far, by mode and id
     Waiting waiting;                                          // what it stands at
     std::map<uint64_t, uint64_t> seen_words;                  // what it has read past its cache since its last such store, by address
+    std::map<uint64_t, uint32_t> known_tokens;                // of the last store to it that it has read
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;

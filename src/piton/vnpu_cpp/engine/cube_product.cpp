@@ -3,16 +3,17 @@
  *
  * Problem: a fractal keeps the right matrix by columns, elements have 4 to 32 bits, and a product of many thousands of elements has to be quick.
  * Approach: the left matrix becomes rows of floats (or int32), the right one sixteen columns side by side for one column of fractals at a time; the inner
- * loop (products.h) adds to L0C in place, where sixteen results of a row lie together. Columns beyond n are multiplied by zeros; what lies there is undefined.
- * With bit 46 of CTRL (HF32) floats are rounded to 11 bits of mantissa first: to nearest, ties to even, with bit 47 ties towards zero.
- * Limits: that HF32 has 11 bits here is inferred: the page of HF32 gives 10 for the Ascend 950 as the exception.
+ * loop (loops/products.h) adds to L0C in place, where sixteen results of a row lie together. Columns beyond n are multiplied by zeros; what lies there is
+ * undefined. With bit 46 of CTRL (HF32) floats are rounded to 11 bits of mantissa first: to nearest, ties to even, with bit 47 ties towards zero. Limits: that
+ * HF32 has 11 bits here is inferred: the page of HF32 gives 10 for the Ascend 950 as the exception.
  */
 #include <algorithm>
 #include <cstring>
 
 #include "cube_mmad.h"
 #include "half.h"
-#include "products.h"
+#include "mathematics.h"
+#include "paths.h"
 
 namespace vnpu {
 
@@ -30,7 +31,7 @@ float to_hf32(float value, bool is_towards_zero) {
 
 // Values of one line of 32 bytes of a fractal, or of a part of it.
 void widen(const Core &core, uint8_t dtype, const uint8_t *from, float *to, uint32_t count) {
-    if (dtype == VNPU_DT_F16) return product_loops().widen_halves(reinterpret_cast<const uint16_t *>(from), to, count);
+    if (dtype == VNPU_DT_F16) return loops().halves_to_floats(reinterpret_cast<const uint16_t *>(from), to, count);
     if (dtype == VNPU_DT_BF16) {
         for (uint32_t at = 0; at < count; ++at) to[at] = bits_as<float>(static_cast<uint32_t>(from[2 * at] | from[2 * at + 1] << 8) << 16);
         return;
@@ -48,10 +49,10 @@ void widen(const Core &, uint8_t dtype, const uint8_t *from, int32_t *to, uint32
 // Sums of whole numbers start from zero and are added at the end, so that they saturate once, at the end.
 void start(float *sums, const float *place, uint32_t count) { std::copy(place, place + count, sums); }
 void start(int32_t *sums, const int32_t *, uint32_t count) { std::fill(sums, sums + count, 0); }
-float settled(float, float sum) { return sum; }
+float settled(float, float sum) { return tidy(sum); }
 int32_t settled(int32_t before, int32_t sum) { return static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(before) + sum, INT32_MIN, INT32_MAX)); }
-void run_loop(const ProductJob<float> &job) { product_loops().floats(job); }
-void run_loop(const ProductJob<int32_t> &job) { product_loops().integers(job); }
+void run_loop(const ProductJob<float> &job) { loops().float_products(job); }
+void run_loop(const ProductJob<int32_t> &job) { loops().integer_products(job); }
 
 template <class Value>
 struct Product {

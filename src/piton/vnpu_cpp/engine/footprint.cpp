@@ -14,6 +14,16 @@ uint32_t Iterations::first(uint32_t repeat, uint32_t from) const {
     return from;
 }
 
+bool Iterations::is_full(uint32_t repeat) const {
+    if (is_counter) return (static_cast<uint64_t>(repeat) + 1) * lanes <= count;
+    bool result = true;
+    for (uint32_t lane = 0; lane < lanes; lane += 64) {
+        const uint64_t word = lanes - lane < 64 ? (1ull << (lanes - lane)) - 1 : ~0ull;
+        result = result && (bits[lane / 64] & word) == word;
+    }
+    return result;
+}
+
 uint32_t Iterations::active() const {
     if (is_counter) return static_cast<uint32_t>(count);
     uint32_t per_repeat = 0;
@@ -67,8 +77,11 @@ void check_operand(Core &core, const vnpu_record &record, const vnpu_operand &op
 uint64_t lanes_end(const Iterations &iterations, const vnpu_operand &operand, uint32_t bytes) {
     uint64_t end = operand.addr;
     for (uint32_t repeat = 0; repeat < iterations.repeats; ++repeat)
-        for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1))
-            end = std::max(end, lane_at(operand, bytes, repeat, lane) + bytes);
+        if (iterations.is_full(repeat))
+            end = std::max(end, lane_at(operand, bytes, repeat, iterations.lanes - 1) + bytes);
+        else
+            for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1))
+                end = std::max(end, lane_at(operand, bytes, repeat, lane) + bytes);
     return end;
 }
 
@@ -85,6 +98,8 @@ void Footprint::add(uint64_t begin, uint64_t bytes, bool is_write) {
 }
 
 void Footprint::lanes(const Iterations &iterations, const vnpu_operand &operand, uint32_t bytes, uint32_t repeat, bool is_write) {
+    if (operand.blk == 1 && iterations.is_full(repeat))
+        return add(lane_at(operand, bytes, repeat, 0), static_cast<uint64_t>(iterations.lanes) * bytes, is_write);
     for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1))
         add(lane_at(operand, bytes, repeat, lane), bytes, is_write);
 }

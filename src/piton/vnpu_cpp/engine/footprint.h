@@ -26,6 +26,7 @@ struct Iterations {
     bool is_active(uint32_t repeat, uint32_t lane) const;
     uint32_t first(uint32_t repeat, uint32_t from) const;  // the next active lane from `from` on; `lanes` when there is none
     uint32_t active() const;                               // over all repeats
+    bool is_full(uint32_t repeat) const;                   // every lane of it
 };
 
 // Applies the record's mask flags to the core's mask state, as plan_vector does, for repeats of `lanes` elements. Cuts the launch on more than 255 repeats.

@@ -132,16 +132,16 @@ private:
 
     // Cores that read a word again and again go on with what they have: their kernel may give up by itself.
     bool release_readers() {
-        constexpr uint32_t kMostReleases = 100000;  // with nothing new for anybody: a tenth of a second of the host's time
-        if (launch_.cross.word_stores != stores_at_release_) releases_ = 0;
+        constexpr uint32_t kMostTries = 1000000;  // of all cores with nothing new for anybody: every one is kept in the trace
+        if (launch_.cross.word_stores != stores_at_release_) tries_ = 0;
         stores_at_release_ = launch_.cross.word_stores;
-        if (++releases_ > kMostReleases) return false;
         bool has_released = false;
         for (Block &block : waiting_) {
             if (block.core->waiting.kind != Waiting::Kind::Word) continue;
             block.core->waiting.is_released = has_released = true;
+            ++tries_;
         }
-        return has_released;
+        return has_released && tries_ <= kMostTries;
     }
 
     void deadlock() {
@@ -217,7 +217,7 @@ private:
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Block> waiting_;
     uint32_t ended_ = 0;
-    uint32_t releases_ = 0, stores_at_release_ = 0;  // in a row, without a store past the cache between
+    uint32_t tries_ = 0, stores_at_release_ = 0;  // in a row, without a store past the cache between
     End first_end_;
 };
 

@@ -72,6 +72,9 @@ void wait_for_news(Core &core, const vnpu_record &record, uint64_t address, uint
 void learn_word(Core &core, const vnpu_record &record, uint64_t address) {
     const auto word = core.launch.cross.words.find(address);
     if (word == core.launch.cross.words.end()) return;
+    uint32_t &known = core.known_tokens[address];
+    if (known == word->second.token) return; /* a try that finds the same again tells nothing */
+    known = word->second.token;
     learn(core, word->second.vouch);
     core.acquaintance.stamp = core.launch.cross.stamp;
     core.append(flag_entry(TraceKind::CrossWait, record, word->second.token));
@@ -115,8 +118,7 @@ uint64_t load_past_cache(Core &core, const vnpu_record &record) {
     const uint32_t bytes = value_bytes(core, record);
     const uint64_t address = record.src0.addr;
     const Allocation &source = check_gm(core, record, address, bytes, false);
-    if (source.timing_only) return 0;
-    wait_for_news(core, record, address, bytes);
+    if (!source.timing_only) wait_for_news(core, record, address, bytes);
     learn_word(core, record, address);
     const uint64_t begin = address - source.address;
     if (!source.defined.covers(begin, begin + bytes) && core.moves_data() && !core.launch.reporter.has(place_of(record), "undefined_data"))
@@ -125,6 +127,7 @@ uint64_t load_past_cache(Core &core, const vnpu_record &record) {
     Touch touch{VNPU_SPACE_GM, false, address, address + bytes};
     touch.is_atomic = true;
     order(core, record, touch);
+    if (source.timing_only) return 0;
     const uint64_t value = word_at(core.launch, address, bytes);
     core.seen_words[address] = value;
     return value;

@@ -17,12 +17,38 @@
 
 namespace vnpu {
 
+// sums[row][16] += a[row][k] * b[k][16], in the order of loops/products.h. `pitch`: values from row to row of a.
+template <class Value>
+struct ProductJob {
+    const Value *a;
+    const Value *b;
+    Value *sums;
+    uint32_t rows, pitch, k, depth;
+};
+
+enum CompareMode : uint32_t { kLess, kGreater, kEqual, kLessEqual, kGreaterEqual, kNotEqual, kCompareModes };  // AscendC::CMPMODE
+
+struct CompareJob {
+    uint8_t dtype;
+    uint32_t mode, count;  // a multiple of 8, at most those of a repeat
+};
+struct SelectJob {
+    uint32_t bytes;       // of an element
+    const uint8_t *bits;  // 1 takes the first one's
+    uint32_t count;       // a multiple of 8
+};
+
 struct Loops {
     const char *name;
     VectorKernel (*vector)(uint16_t opcode, uint8_t dst_dtype, uint8_t src_dtype, uint32_t round_mode);
     VectorKernel (*cast)(uint8_t from, uint8_t to, uint32_t round_mode);
     void (*halves_to_floats)(const uint16_t *from, float *to, uint32_t count);
     void (*floats_to_halves)(const float *from, uint16_t *to, uint32_t count);
+    void (*float_products)(const ProductJob<float> &job);
+    void (*integer_products)(const ProductJob<int32_t> &job);  // wraps around: the caller keeps k so small that it cannot
+    void (*compare)(const CompareJob &job, const void *a, const void *b, uint8_t *bits);
+    void (*select)(const SelectJob &job, const void *a, const void *b, void *to);
+    float (*sum)(const float *values, uint32_t count, bool is_half);  // a power of two, at most 128; neighbours first, then pairs of pairs
 };
 
 // By path; null where this build or this processor has none.

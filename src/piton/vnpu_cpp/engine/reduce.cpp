@@ -1,8 +1,10 @@
 #include "reduce.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "mathematics.h"
+#include "paths.h"
 
 namespace vnpu {
 
@@ -38,9 +40,30 @@ uint32_t reduced_lanes(const vnpu_operand &source) {
     return is_float ? kRepeatBytes / dtype_bytes(source.dtype) : 0;
 }
 
+namespace {
+
+// A whole repeat of defined elements side by side; false, and nothing is done, for others.
+bool read_plain(const Core &core, const vnpu_operand &source, const Iterations &iterations, uint32_t repeat, Group &group) {
+    const uint64_t at = lane_at(source, 1, repeat, 0);
+    group.is_plain = source.blk == 1 && iterations.is_full(repeat) && !core.undefined.any(at, at + kRepeatBytes);
+    if (!group.is_plain) return false;
+    const uint8_t *from = core.ub.data() + at;
+    if (source.dtype == VNPU_DT_F16)
+        loops().halves_to_floats(reinterpret_cast<const uint16_t *>(from), group.values, iterations.lanes);
+    else
+        std::memcpy(group.values, from, kRepeatBytes);
+    return true;
+}
+
+}  // namespace
+
 Group read_group(const Core &core, const vnpu_operand &source, const Iterations &iterations, uint32_t repeat) {
     const uint32_t bytes = dtype_bytes(source.dtype);
-    Group group{std::vector<float>(iterations.lanes), std::vector<bool>(iterations.lanes), std::vector<bool>(iterations.lanes)};
+    Group group;
+    if (read_plain(core, source, iterations, repeat, group)) return group;
+    std::fill_n(group.is_active, kMostLanes, false);
+    std::fill_n(group.is_undefined, kMostLanes, false);
+    std::fill_n(group.values, kMostLanes, 0.0f);
     for (uint32_t lane = iterations.first(repeat, 0); lane < iterations.lanes; lane = iterations.first(repeat, lane + 1)) {
         const uint64_t at = lane_at(source, bytes, repeat, lane);
         group.values[lane] = load_float(core, at, bytes == 2);
@@ -54,6 +77,7 @@ namespace {
 
 // Pairs of neighbours, then pairs of pairs.
 Reduced sum_of(const Group &group, uint32_t first, uint32_t count, bool is_half) {
+    if (group.is_plain) return {loops().sum(group.values + first, count, is_half), 0, true, false};
     float values[kRepeatBytes / 2];
     bool is_active[kRepeatBytes / 2];
     for (uint32_t at = 0; at < count; ++at) {
@@ -75,7 +99,7 @@ Reduced sum_of(const Group &group, uint32_t first, uint32_t count, bool is_half)
 Reduced best_of(const Group &group, uint32_t first, uint32_t count, Reduction reduction) {
     Reduced result;
     for (uint32_t at = 0; at < count; ++at) {
-        if (!group.is_active[first + at] || (result.is_any && !replaces(result.value, group.values[first + at], reduction))) continue;
+        if ((!group.is_plain && !group.is_active[first + at]) || (result.is_any && !replaces(result.value, group.values[first + at], reduction))) continue;
         result = {group.values[first + at], at, true, false};
     }
     return result;
@@ -85,7 +109,9 @@ Reduced best_of(const Group &group, uint32_t first, uint32_t count, Reduction re
 
 Reduced reduce_group(const Group &group, uint32_t first, uint32_t count, Reduction reduction, bool is_half) {
     Reduced result = reduction == Reduction::Sum ? sum_of(group, first, count, is_half) : best_of(group, first, count, reduction);
-    result.is_any = result.is_undefined = false;
+    result.is_any = group.is_plain;
+    result.is_undefined = false;
+    if (group.is_plain) return result;
     for (uint32_t at = first; at < first + count; ++at) {
         result.is_any = result.is_any || group.is_active[at];
         result.is_undefined = result.is_undefined || group.is_undefined[at];

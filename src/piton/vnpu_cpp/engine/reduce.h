@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <vector>
-
 #include "footprint.h"
 
 namespace vnpu {
@@ -23,11 +21,14 @@ struct Reduced {
     bool is_undefined = false;
 };
 
+constexpr uint32_t kMostLanes = 128;  // of halves in a repeat
+
 // Lanes of one iteration, read before anything is written.
 struct Group {
-    std::vector<float> values;
-    std::vector<bool> is_active;
-    std::vector<bool> is_undefined;
+    float values[kMostLanes];
+    bool is_active[kMostLanes];
+    bool is_undefined[kMostLanes];
+    bool is_plain;  // every lane is active and defined; the two lists above say nothing then
 };
 
 uint32_t reduced_lanes(const vnpu_operand &source);  // of a repeat; 0 for a dtype that reductions lack

@@ -38,7 +38,8 @@ void refuse_type(Core &core, const vnpu_record &record, const std::string &text)
 
 // Is there a word already that counts more, or the same word?
 bool is_settled(const Launch &launch, const TaskType &said) {
-    if (launch.kernel->core_kind != VNPU_CORE_AIV || !launch.kind_rank) return said.rank == VNPU_TYPE_GUESSED && launch.groups.kind != VNPU_CORE_AIV;
+    if (said.rank == VNPU_TYPE_GUESSED) return launch.kind_rank || launch.groups.kind != VNPU_CORE_AIV;
+    if (launch.kernel->core_kind != VNPU_CORE_AIV || !launch.kind_rank) return false;
     return standing(said.rank) < standing(*launch.kind_rank);
 }
 

@@ -7,6 +7,8 @@
 #include "loops/floats.h"
 #include "loops/fused.h"
 #include "loops/integers.h"
+#include "loops/lanes.h"
+#include "loops/products.h"
 
 namespace vnpu::VNPU_PATH {
 
@@ -19,6 +21,7 @@ inline VectorKernel vector_kernel(uint16_t opcode, uint8_t dst_dtype, uint8_t sr
     return either(arithmetic, integers::move_kernel(opcode, dst_dtype));
 }
 
-constexpr Loops kLoops = {VNPU_PATH_NAME, vector_kernel, casts::kernel, halves_to_floats, floats_to_halves};
+constexpr Loops kLoops = {VNPU_PATH_NAME,   vector_kernel,      casts::kernel,  halves_to_floats, floats_to_halves,
+                          products::floats, products::integers, lanes::compare, lanes::select,    lanes::sum};
 
 }  // namespace vnpu::VNPU_PATH

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-namespace vnpu::VNPU_PATH {
+namespace vnpu::VNPU_PATH::products {
 
 namespace {
 
@@ -52,22 +52,9 @@ void multiply_all(const Value *a, uint32_t rows, const Value *b, uint32_t pitch,
     for (; row < rows; ++row) multiply_rows<Value, 1>(a + row * pitch, pitch, b, k, depth, sums + row * kColumns);
 }
 
-void float_products(const ProductJob<float> &job) { multiply_all(job.a, job.rows, job.b, job.pitch, job.k, job.depth, job.sums); }
-void integer_products(const ProductJob<int32_t> &job) { multiply_all(job.a, job.rows, job.b, job.pitch, job.k, job.depth, job.sums); }
-
-// Selects, no branches, so that it is vectorised; the same bits as half_to_float.
-void widen_halves(const uint16_t *from, float *to, uint32_t count) {
-#pragma GCC ivdep
-    for (uint32_t at = 0; at < count; ++at) {
-        const uint32_t half = from[at], sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
-        const uint32_t special = 0x7f800000u | magnitude << 13 | (magnitude > 0x7c00u ? 0x400000u : 0u);
-        const uint32_t scaled = bits_as<uint32_t>(bits_as<float>(magnitude << 13) * 0x1p112f);
-        to[at] = bits_as<float>((magnitude >= 0x7c00u ? special : scaled) | sign);
-    }
-}
-
 }  // namespace
 
-constexpr ProductLoops kProductLoops = {float_products, integer_products, widen_halves};
+inline void floats(const ProductJob<float> &job) { multiply_all(job.a, job.rows, job.b, job.pitch, job.k, job.depth, job.sums); }
+inline void integers(const ProductJob<int32_t> &job) { multiply_all(job.a, job.rows, job.b, job.pitch, job.k, job.depth, job.sums); }
 
-}  // namespace vnpu::VNPU_PATH
+}  // namespace vnpu::VNPU_PATH::products

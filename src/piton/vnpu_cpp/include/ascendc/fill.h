@@ -11,11 +11,14 @@
 #ifndef PITON_ASCENDC_FILL_H
 #define PITON_ASCENDC_FILL_H
 
+#include <string>
+
 #include "copy.h"
 #include "cube_fill.h"
 #include "duplicate.h"
 #include "gather.h"
 #include "pipe.h"
+#include "print.h"
 
 namespace piton {
 

@@ -9,6 +9,13 @@
 
 #include "pipe.h"
 
+namespace piton {
+
+/* Kernels with both kinds of core often set up all buffers before the roles part: memory that only the block's other cores have may be asked for, not used. */
+PITON_API bool IsOfOtherCores(uint64_t capacity, Location at) { return capacity == 0 && Fetch(MakeNote(VNPU_OP_GET_CORE_KIND, at, 1)) >= VNPU_CORE_MIX_1_1; }
+
+}  // namespace piton
+
 namespace AscendC {
 
 /* The TPipe of the running core. */
@@ -92,10 +99,7 @@ void TPipe::WaitForFreeBuffers(piton::Location at) {
 uint32_t TPipe::TakeMemory(uint8_t space, uint32_t bytes, uint32_t count, const char *api, piton::Location at) {
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, at, space));
     const uint64_t begin = end_[space], asked = begin + uint64_t(bytes) * count;
-    /* Kernels with both kinds of core often set up all buffers before the roles part: memory that only the block's other cores have may be asked for, not used.
-     */
-    const bool isOfOtherCores = capacity == 0 && piton::Fetch(piton::MakeNote(VNPU_OP_GET_CORE_KIND, at, 1)) >= VNPU_CORE_MIX_1_1;
-    if (asked > capacity && !isOfOtherCores) {
+    if (asked > capacity && !piton::IsOfOtherCores(capacity, at)) {
         piton::Fault(VNPU_FAULT_UB_OVERFLOW, api, at, asked, static_cast<uint32_t>(capacity), space);
     }
     end_[space] += bytes;
@@ -136,7 +140,7 @@ void TPipe::PlaceBuffer(TPosition position, const piton::BufferRange &range) {
     const uint8_t space = piton::SpaceOf(position);
     const uint64_t capacity = piton::Fetch(piton::MakeNote(VNPU_OP_GET_CAPACITY, range.at, space)), end = uint64_t(range.begin) + range.bytes;
     piton::RequireRange("InitBuffer", 1, range.begin % piton::kBlockBytes, 0, 0, range.at);
-    if (end > capacity) {
+    if (end > capacity && !piton::IsOfOtherCores(capacity, range.at)) {
         piton::Fault(VNPU_FAULT_UB_OVERFLOW, "InitBuffer", range.at, end, static_cast<uint32_t>(capacity), space);
     }
     end_[space] = end > end_[space] ? (end + piton::kBlockBytes - 1) / piton::kBlockBytes * piton::kBlockBytes : end_[space];

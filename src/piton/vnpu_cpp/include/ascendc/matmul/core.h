@@ -31,6 +31,17 @@ struct ResultPlace {
     uint32_t height = 0; /* the same for its rows, in fractals */
 };
 
+/* Columns side by side in fractals. */
+PITON_API uint32_t ResultStrip(const ResultPlace &place) { return place.bytes == 1 ? 32 : 16; }
+/* Elements from row to row of a dense matrix. */
+PITON_API uint32_t ResultRow(uint32_t columns, const ResultPlace &place) {
+    return place.format == CubeFormat::ND_ALIGN ? CeilTo(columns, kBlockBytes / place.bytes) : columns;
+}
+/* Elements that a dense matrix takes. */
+PITON_API uint32_t ResultExtent(uint32_t rows, uint32_t columns, const ResultPlace &place) {
+    return place.format == CubeFormat::NZ ? CeilTo(rows, 16) * CeilTo(columns, ResultStrip(place)) : rows * ResultRow(columns, place);
+}
+
 /* Scales that have one number per column (SetQuantVector). */
 struct QuantVector {
     vnpu_operand start{};
@@ -98,9 +109,13 @@ public:
     PITON_API void IterateAll(const ResultPlace &place, Location at);
     PITON_API void IterateBatch(const Batch &batch, const ResultPlace &place, Location at);
     PITON_API MatrixOffset OffsetOfResult() const { return offset_; }
-    /* Elements of C in front of matrix `index` of a batch. */
-    PITON_API uint64_t OffsetInBatch(uint32_t index) const { return ResultLayout().Offset(index); }
-    PITON_API void Plan(const TCubeTiling &tiling) { tiling_ = tiling, orgM_ = tiling.M, orgN_ = resultN_ = tiling.N; }
+    /* Elements of C in front of matrix `index` of a batch that goes to `place`. */
+    PITON_API uint64_t OffsetInBatch(const ResultPlace &place, uint32_t index) const {
+        return (PlaceInBatch(place, index).start.addr - place.start.addr) / place.bytes;
+    }
+    PITON_API void Plan(const TCubeTiling &tiling) {
+        tiling_ = tiling, orgM_ = tiling.M, orgN_ = resultN_ = tiling.N, m_ = tiling.singleCoreM, n_ = tiling.singleCoreN;
+    }
     /* Back to the first block, for new matrices. */
     PITON_API void Restart() { step_ = 0; }
     PITON_API void GoTo(uint32_t step) { step_ = step; }

@@ -3,6 +3,7 @@
 #define PITON_ASCENDC_MATMUL_CORE_IMPL_H
 
 #include "core_checks.h"
+#include "rooms.h"
 
 namespace piton {
 
@@ -91,6 +92,7 @@ PITON_API void CubeCore::SetSingleShape(int32_t m, int32_t n, int32_t k) {
     m_ = m < 0 ? m_ : static_cast<uint32_t>(m);
     n_ = n < 0 ? n_ : static_cast<uint32_t>(n);
     k_ = k < 0 ? k_ : static_cast<uint32_t>(k);
+    quantColumn_ = kNoColumn; /* blocks may have more columns than those whose scales are there */
     leftPieces_.Clear();
     rightPieces_.Clear();
     Restart();
@@ -213,7 +215,7 @@ PITON_API void CubeCore::IterateAll(const ResultPlace &place, Location at) {
     while (Iterate(false, nullptr, at)) {
         GetResult(next, at);
         if (place.isSequential) {
-            next.start = After(next.start, uint64_t(offset_.height) * offset_.width * place.bytes);
+            next.start = After(next.start, uint64_t(ResultExtent(offset_.height, offset_.width, place)) * place.bytes);
         }
     }
     unitFlag_ = 0;

@@ -3,6 +3,7 @@
 #define PITON_ASCENDC_MATMUL_CORE_STEPS_H
 
 #include "core.h"
+#include "rooms.h"
 
 namespace piton {
 
@@ -147,6 +148,7 @@ PITON_API vnpu_operand CubeCore::QuantsOf(const Block &block, Location at) {
     if (needed > quantBytes_) {
         quantAt_ = pipe_->TakeForCube(AscendC::TPosition::A1, needed, at);
         quantBytes_ = needed;
+        quantColumn_ = kNoColumn;
     }
     vnpu_operand held{};
     held.addr = quantAt_;

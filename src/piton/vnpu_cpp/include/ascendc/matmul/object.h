@@ -94,7 +94,7 @@ public:
     template <bool sync = true>
     PITON_API GlobalTensor<DstT> GetTensorC(uint8_t = 0, bool = false, piton::Location at = piton::Location()) {
         GlobalTensor<DstT> block;
-        block.SetGlobalBuffer(reinterpret_cast<__gm__ DstT *>(proxy_.NextAhead(sizeof(DstT), at).addr));
+        block.SetGlobalBuffer(reinterpret_cast<__gm__ DstT *>(proxy_.NextAhead(workspace_, at).addr));
         return block;
     }
     template <bool isTurnOnDebug = true>
@@ -140,11 +140,15 @@ public:
     PITON_API void IterateNBatch(const uint32_t batchLoop, uint32_t batchA, uint32_t batchB, bool enSequentialWrite, const uint32_t matrixStrideA = 0,
                                  const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0, piton::Location at = piton::Location()) {
         static_assert(piton::ConfigOf(MM_CFG).isNBatch, "Matmul: IterateNBatch needs isNBatch in the MatmulConfig");
+        if (workspace_.start.space != VNPU_SPACE_GM) {
+            piton::FailMatmul("IterateNBatch puts its batches into the memory of SetWorkspace: call SetWorkspace first", at);
+        }
         NoteBatch<false>(batchA, batchB, {1, 1, batchLoop, matrixStrideA, matrixStrideB});
         RequireDense(enSequentialWrite, matrixStrideC, false, at);
         piton::ResultPlace place = workspace_;
         place.isSequential = enSequentialWrite;
         batches_ = 0;
+        batchesAt_ = place;
         proxy_.IsOn() ? proxy_.IterateBatch(batch_, place, sync, at) : core_.IterateBatch(batch_, place, at);
     }
     /* Where the results of the next of those batches lie. */
@@ -152,7 +156,7 @@ public:
     PITON_API GlobalTensor<DstT> GetBatchTensorC(uint32_t batchA, uint32_t batchB, bool enSequentialWrite = false, piton::Location at = piton::Location()) {
         (void)enSequentialWrite;
         Await(at);
-        const uint64_t skipped = core_.OffsetInBatch(batches_++ * std::max(batchA, batchB));
+        const uint64_t skipped = core_.OffsetInBatch(batchesAt_, batches_++ * std::max(batchA, batchB));
         GlobalTensor<DstT> batch;
         batch.SetGlobalBuffer(reinterpret_cast<__gm__ DstT *>(workspace_.start.addr) + skipped);
         return batch;
@@ -183,6 +187,7 @@ private:
     }
 
     uint32_t batches_ = 0; /* that GetBatchTensorC has told of */
+    piton::ResultPlace batchesAt_;
 };
 
 }  // namespace AscendC

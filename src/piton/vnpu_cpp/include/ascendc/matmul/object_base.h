@@ -62,7 +62,10 @@ public:
     }
     PITON_API void SetSingleShape(int singleM, int singleN, int singleK) { SetTail(singleM, singleN, singleK); }
     PITON_API void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
-        proxy_.IsOn() ? proxy_.SetShape(tailM, tailN, tailK) : core_.SetSingleShape(tailM, tailN, tailK);
+        core_.SetSingleShape(tailM, tailN, tailK);
+        if (proxy_.IsOn()) {
+            proxy_.SetShape(tailM, tailN, tailK);
+        }
     }
 
     PITON_API void SetTensorA(const AscendC::GlobalTensor<SrcT> &gm, bool isTransposeA = false, Location at = Location()) {

@@ -60,8 +60,12 @@ public:
             FailMatmul("Iterate(true) of a vector core: sums over several calls are not supported by the virtual NPU; set singleCoreK to all of k", at);
         }
         if (!isSync && !isAhead_) {
+            if (workspace.start.space != VNPU_SPACE_GM) {
+                FailMatmul("Iterate<false> of a vector core puts its blocks into the memory of SetWorkspace: call SetWorkspace first", at);
+            }
             Restart();
             isAhead_ = true;
+            computed_ = 1; /* this call's own block */
             workspace_ = workspace.start;
             workspaceUsed_ = 0;
             ResultPlace place = workspace;
@@ -84,11 +88,11 @@ public:
         Client(at).Await(at);
     }
     /* Where the next block of an asynchronous Iterate lies, once it is there. */
-    PITON_API vnpu_operand NextAhead(uint32_t bytes, Location at) {
+    PITON_API vnpu_operand NextAhead(const ResultPlace &place, Location at) {
         Client(at).Await(at);
         const vnpu_operand block = After(workspace_, workspaceUsed_);
         const Size size = SizeOf(fetched_++);
-        workspaceUsed_ += uint64_t(size.rows) * size.columns * bytes;
+        workspaceUsed_ += uint64_t(ResultExtent(size.rows, size.columns, place)) * place.bytes;
         return block;
     }
     /* The next block into the unified buffer: dense, or at its place among singleCoreN columns. */
@@ -97,10 +101,10 @@ public:
         const Size size = SizeOf(fetched_);
         vnpu_operand from{};
         if (isAhead_) {
-            from = NextAhead(place.bytes, at);
+            from = NextAhead(place, at);
         } else {
             const bool isSequential = place.isSequential;
-            from = place.start = Room(uint64_t(Extent(size.rows, size.columns, place)) * place.bytes, place.start.dtype, at);
+            from = place.start = Room(uint64_t(ResultExtent(size.rows, size.columns, place)) * place.bytes, place.start.dtype, at);
             place.isSequential = true;
             Fetch(place, at);
             place.isSequential = isSequential;
@@ -125,7 +129,7 @@ public:
     PITON_API void EverythingLocal(const vnpu_operand &dst, ResultPlace place, AscendC::TPipe *pipe, Location at) {
         RequireOwn("IterateAll", at);
         const Size whole{0, 0, static_cast<uint32_t>(now.m), static_cast<uint32_t>(now.n)};
-        const vnpu_operand from = Room(uint64_t(Extent(whole.rows, whole.columns, place)) * place.bytes, place.start.dtype, at);
+        const vnpu_operand from = Room(uint64_t(ResultExtent(whole.rows, whole.columns, place)) * place.bytes, place.start.dtype, at);
         place.start = from;
         place.pitch = whole.columns;
         place.height = whole.rows;
@@ -144,7 +148,7 @@ public:
     PITON_API void IterateBatchLocal(const vnpu_operand &dst, const Batch &batch, ResultPlace place, AscendC::TPipe *pipe, Location at) {
         RequireOwn("IterateBatch", at);
         const Size each{0, 0, static_cast<uint32_t>(now.m), static_cast<uint32_t>(now.n)};
-        const uint64_t bytes = uint64_t(Extent(each.rows, each.columns, place)) * place.bytes;
+        const uint64_t bytes = uint64_t(ResultExtent(each.rows, each.columns, place)) * place.bytes;
         const vnpu_operand from = Room(bytes * batch.Results(), place.start.dtype, at);
         place.start = from;
         place.isSequential = true;
@@ -169,28 +173,22 @@ private:
 
     PITON_API uint32_t Blocks() const { return Pieces(now.m, tiling_.baseM) * Pieces(now.n, tiling_.baseN) * Parts(); }
     PITON_API uint32_t Parts() const { return isPartialOutput_ ? Pieces(now.k, tiling_.baseK) : 1; }
-    PITON_API static uint32_t Strip(const ResultPlace &place) { return place.bytes == 1 ? 32 : 16; }
-    PITON_API static uint32_t Row(uint32_t columns, const ResultPlace &place) {
-        return place.format == CubeFormat::ND_ALIGN ? CeilTo(columns, kBlockBytes / place.bytes) : columns;
-    }
-    /* Elements that a dense matrix takes. */
-    PITON_API static uint32_t Extent(uint32_t rows, uint32_t columns, const ResultPlace &place) {
-        return place.format == CubeFormat::NZ ? CeilTo(rows, 16) * CeilTo(columns, Strip(place)) : rows * Row(columns, place);
-    }
     /* Dense at the source; where it goes it is dense, too, or a part of singleCoreM x singleCoreN. */
     PITON_API Shape ShapeOf(const Size &size, const ResultPlace &place) const {
         if (place.format == CubeFormat::NZ) {
-            const uint32_t length = CeilTo(size.rows, 16) * Strip(place) * place.bytes;
-            return {Pieces(size.columns, Strip(place)), length, 0, place.isSequential ? length : CeilTo(now.m, 16) * Strip(place) * place.bytes};
+            const uint32_t length = CeilTo(size.rows, 16) * ResultStrip(place) * place.bytes;
+            return {Pieces(size.columns, ResultStrip(place)), length, 0, place.isSequential ? length : CeilTo(now.m, 16) * ResultStrip(place) * place.bytes};
         }
-        const uint32_t length = Row(size.columns, place) * place.bytes;
-        return {size.rows, length, 0, place.isSequential ? length : Row(now.n, place) * place.bytes};
+        const uint32_t length = ResultRow(size.columns, place) * place.bytes;
+        return {size.rows, length, 0, place.isSequential ? length : ResultRow(now.n, place) * place.bytes};
     }
     PITON_API void ToLocal(const vnpu_operand &dst, const vnpu_operand &from, const Size &size, const ResultPlace &place, AscendC::TPipe *pipe,
                            Location at) const {
         const Shape shape = ShapeOf(size, place);
-        const uint64_t inStrips = (uint64_t(size.column) / Strip(place) * CeilTo(now.m, 16) + size.row) * Strip(place);
-        const uint64_t skipped = place.isSequential ? 0 : place.format == CubeFormat::NZ ? inStrips : uint64_t(size.row) * Row(now.n, place) + size.column;
+        const uint64_t inStrips = (uint64_t(size.column) / ResultStrip(place) * CeilTo(now.m, 16) + size.row) * ResultStrip(place);
+        const uint64_t skipped = place.isSequential               ? 0
+                                 : place.format == CubeFormat::NZ ? inStrips
+                                                                  : uint64_t(size.row) * ResultRow(now.n, place) + size.column;
         CopyToLocal(After(dst, skipped * place.bytes), from, shape, pipe, at);
     }
     PITON_API static void CopyToLocal(const vnpu_operand &to, const vnpu_operand &from, const Shape &shape, AscendC::TPipe *pipe, Location at) {

@@ -48,9 +48,10 @@ constexpr uint64_t MostBytes(const RowNeeds &needs, uint32_t rows) { return need
 
 /* As large a group as fits whole, else a small one in chunks; the chunk is 0 where not even that fits. */
 constexpr RowPlan PlanRows(uint64_t bytes, uint32_t rows, const RowNeeds &needs) {
+    const uint32_t most = rows == 0 ? 1 : rows;
     for (uint32_t group = WholeGroup(rows); group >= kGroupStep; group -= kGroupStep) {
-        if (needs.Bytes(group, Fewer(group, rows)) <= bytes) {
-            return {group, Fewer(group, rows)};
+        if (needs.Bytes(group, Fewer(group, most)) <= bytes) {
+            return {group, Fewer(group, most)};
         }
     }
     const uint64_t rest = needs.Bytes(kGroupStep, 0);
@@ -96,6 +97,11 @@ constexpr uint64_t StripBytes(const StripNeeds &needs, uint32_t room) { return (
 constexpr uint32_t StripRoom(const StripNeeds &needs, uint64_t bytes, uint32_t count) {
     const uint64_t room = (bytes / sizeof(float) - needs.fixed) / needs.slots / RowNeeds::kLanes * RowNeeds::kLanes;
     return room < WholeRepeats(count) ? static_cast<uint32_t>(room) : WholeRepeats(count);
+}
+
+/* What of this much memory is used. */
+constexpr uint64_t StripsUsed(const StripNeeds &needs, uint64_t bytes, uint32_t count) {
+    return StripBytes(needs, bytes < StripBytes(needs, RowNeeds::kLanes) ? RowNeeds::kLanes : StripRoom(needs, bytes, count));
 }
 
 constexpr StripNeeds WelfordUpdateNeeds() { return {0, 3}; }

@@ -179,7 +179,7 @@ PITON_API void RequireWelford(const FloatTensor &mean, const FloatTensor &varian
     if (!hasCounts) {
         RequireRange("WelfordFinalize", 6, para.headCountLength + para.tailCountLength, para.abLength, para.abLength, at);
     }
-    const uint64_t bytes = para.abLength * sizeof(float), used = StripBytes(WelfordFinalizeNeeds(), kFloatLanes);
+    const uint64_t bytes = para.abLength * sizeof(float), used = StripsUsed(WelfordFinalizeNeeds(), memory.GetSize(), para.abLength);
     RequireApart("WelfordFinalize", mean.Operand(), bytes, memory.Operand(), used, at);
     RequireApart("WelfordFinalize", variance.Operand(), bytes, memory.Operand(), used, at);
     if (memory.GetSize() < used) {
@@ -199,7 +199,7 @@ PITON_API void WelfordUpdate(const LocalTensor<U> &outputMean, const LocalTensor
     piton::RequireRange("WelfordUpdate", 6, para.rnLength, 1, 1, at);
     piton::RequireRange("WelfordUpdate", 6, para.abLength * sizeof(T) % piton::kBlockBytes, 0, 0, at);
     piton::RequireRange("WelfordUpdate", 6, para.abComputeLength, 1, para.abLength, at);
-    const uint64_t used = piton::StripBytes(piton::WelfordUpdateNeeds(), piton::kFloatLanes);
+    const uint64_t used = piton::StripsUsed(piton::WelfordUpdateNeeds(), sharedTmpBuffer.GetSize(), para.abComputeLength);
     piton::RequireApart("WelfordUpdate", inputX.Operand(), para.abLength * sizeof(T), sharedTmpBuffer.Operand(), used, at);
     piton::RequireApart("WelfordUpdate", outputMean.Operand(), para.abLength * sizeof(float), sharedTmpBuffer.Operand(), used, at);
     const piton::WelfordTensors<T> tensors{outputMean, outputVariance, inputMean, inputVariance, inputX};

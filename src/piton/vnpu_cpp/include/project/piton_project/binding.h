@@ -58,10 +58,10 @@ public:
 
     /* The results of the signature. */
     std::vector<c10::IValue> Run() {
-        const std::size_t row = op_.RowOf(call_);
+        std::size_t row = op_.RowOf(call_);
         PlaceNumbers(row);
         op_.Settle(call_, row);
-        op_.Infer(call_, row);
+        row = op_.Infer(call_, row);
         std::vector<std::vector<at::Tensor>> outputs = Allocated();
         Launch(op_.Tile(call_, row), outputs);
         std::vector<c10::IValue> results;
@@ -97,7 +97,12 @@ private:
         for (const int64_t size : tensor.sizes()) {
             shape.AppendDim(size);
         }
-        gert::Tensor described(shape, tensor.is_cpu() ? ge::DT_UNDEFINED : TypeOf(tensor.scalar_type()));
+        const ge::DataType type = tensor.is_cpu() ? ge::DT_UNDEFINED : TypeOf(tensor.scalar_type());
+        if (!tensor.is_cpu() && type == ge::DT_UNDEFINED) { /* which is what fits every row */
+            op_.Fail("input " + op_.Definition().inputs[input].name + " has elements of " + c10::toString(tensor.scalar_type()) +
+                     ", which the chip does not have");
+        }
+        gert::Tensor described(shape, type);
         if (!tensor.is_cpu() && op_.Reads(input)) {
             described.SetValues(BytesOf(tensor.cpu()));
         }
@@ -136,7 +141,7 @@ private:
             return;
         }
         if (to.kind == AttrKind::kInt && value.isInt()) {
-            to.whole = argument.is_type ? TypeOf(static_cast<at::ScalarType>(value.toInt())) : value.toInt();
+            to.whole = argument.is_type ? static_cast<int64_t>(TypeOf(static_cast<at::ScalarType>(value.toInt()))) : value.toInt();
         } else if (to.kind == AttrKind::kFloat && (value.isDouble() || value.isInt())) {
             to.real = value.isInt() ? static_cast<float>(value.toInt()) : static_cast<float>(value.toDouble());
         } else if (to.kind == AttrKind::kBool && value.isBool()) {

@@ -65,18 +65,24 @@ inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context, st
 
 inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context) { return InferShape4Broadcast(context, 2); }
 
-/* The values of an input of int32 or int64; empty if host code may not read them. */
+/* The values of an input of int32 or int64; empty if it has another type or host code may not read them. */
 template <typename Context>
 std::vector<int64_t> WholeNumbers(const Context *context, std::size_t index) {
     const gert::Tensor *tensor = context->GetInputTensor(index);
     std::vector<int64_t> values;
-    if (tensor == nullptr || tensor->GetAddr() == nullptr) {
+    const ge::DataType type = tensor == nullptr ? ge::DT_UNDEFINED : tensor->GetDataType();
+    if (tensor == nullptr || tensor->GetAddr() == nullptr || (type != ge::DT_INT32 && type != ge::DT_INT64)) {
         return values;
     }
     for (int64_t i = 0; i < tensor->GetShapeSize(); ++i) {
-        values.push_back(tensor->GetDataType() == ge::DT_INT32 ? tensor->template GetData<int32_t>()[i] : tensor->template GetData<int64_t>()[i]);
+        values.push_back(type == ge::DT_INT32 ? tensor->template GetData<int32_t>()[i] : tensor->template GetData<int64_t>()[i]);
     }
     return values;
+}
+
+/* Is that what WholeNumbers gives of a tensor that is there and can be read? */
+inline bool AreAllOf(const gert::Tensor *tensor, const std::vector<int64_t> &values) {
+    return tensor != nullptr && tensor->GetShapeSize() == static_cast<int64_t>(values.size());
 }
 
 template <typename Context>
@@ -88,12 +94,12 @@ bool GetConstInt(const Context *context, std::size_t index, int64_t &value) {
 
 template <typename Context>
 bool GetConstIntToShape(const Context *context, std::size_t index, gert::Shape &shape) {
-    const gert::Tensor *tensor = context->GetInputTensor(index);
+    const std::vector<int64_t> values = WholeNumbers(context, index);
     shape = gert::Shape();
-    for (const int64_t value : WholeNumbers(context, index)) {
+    for (const int64_t value : values) {
         shape.AppendDim(value);
     }
-    return tensor != nullptr && (tensor->GetAddr() != nullptr || tensor->GetShapeSize() == 0);
+    return AreAllOf(context->GetInputTensor(index), values);
 }
 
 /* Axes may count from the end. False for one that is not there. */
@@ -130,10 +136,12 @@ ge::graphStatus ReduceDimsWithoutKeepDims(const gert::Shape *from, const T *axes
 inline ge::graphStatus InferShape4Reduce(gert::InferShapeContext *context) {
     OP_CHECK_NULL_WITH_CONTEXT(context, context->GetInputShape(0));
     OP_CHECK_NULL_WITH_CONTEXT(context, context->GetAttrs()->GetBool(0));
+    OP_CHECK_NULL_WITH_CONTEXT(context, context->GetOutputShape(0));
     const gert::Tensor *given = context->GetInputTensor(1);
     OP_CHECK_IF(given == nullptr || (given->GetAddr() == nullptr && given->GetShapeSize() != 0),
                 OP_LOGE(context, "the axes, which are the values of input 1, may not be read here: give it ValueDepend in the OpDef"), return ge::GRAPH_FAILED);
     const std::vector<int64_t> axes = WholeNumbers(context, 1);
+    OP_CHECK_IF(!AreAllOf(given, axes), OP_LOGE(context, "the axes, which are the values of input 1, have to be of int32 or int64"), return ge::GRAPH_FAILED);
     OP_CHECK_IF(!ReducedShape(*context->GetInputShape(0), axes, *context->GetAttrs()->GetBool(0), *context->GetOutputShape(0)),
                 OP_LOGE(context, "an axis is not one of shape %s", ToString(*context->GetInputShape(0)).c_str()), return ge::GRAPH_FAILED);
     return ge::GRAPH_SUCCESS;

@@ -77,7 +77,7 @@ public:
                 given += (given.empty() ? "" : ", ") + NameOf(tensor.GetDataType());
             }
         }
-        Fail("its DataType lists have no row for inputs of " + given);
+        Fail("its DataType lists have no row for inputs of " + given + Cut());
     }
 
     /* Element type of an input in a row. */
@@ -94,8 +94,8 @@ public:
         }
     }
 
-    /* Types and shapes of the outputs. */
-    void Infer(Call &call, std::size_t row) const {
+    /* Types and shapes of the outputs. The row that has these types: several may differ in them alone (a cast). */
+    std::size_t Infer(Call &call, std::size_t row) const {
         CountOutputs(call, row);
         const auto infer_type = definition_->infer_type != nullptr ? definition_->infer_type : Found().infer_type;
         const auto infer_shape = definition_->infer_shape != nullptr ? definition_->infer_shape : Found().infer_shape;
@@ -103,6 +103,7 @@ public:
         if (infer_type != nullptr && infer_type(&types) != ge::GRAPH_SUCCESS) {
             Fail("its InferDataType function failed");
         }
+        row = RowWithOutputs(call, row);
         if (infer_shape == nullptr) {
             Fail("it has no InferShape function, so that the shapes of its outputs are not known: SetInferShape in the OpDef or IMPL_OP_INFERSHAPE(" +
                  definition_->type + ").InferShape(...)");
@@ -111,6 +112,7 @@ public:
         if (infer_shape(&shapes) != ge::GRAPH_SUCCESS) {
             Fail("its InferShape function failed");
         }
+        return row;
     }
 
     Plan Tile(Call &call, std::size_t row) const {
@@ -146,13 +148,39 @@ private:
         for (std::size_t i = 0; i < definition_->outputs.size(); ++i) {
             const ops::OpParamDef &output = definition_->outputs[i];
             const std::size_t count = output.kind == ops::DYNAMIC ? ListLength(call, output) : 1;
-            RequireDense(output.name, rows_[row].formats[inputs + i]);
             call.output_counts.push_back(count);
             call.output_types.insert(call.output_types.end(), count, rows_[row].types[inputs + i]);
-            call.output_formats.insert(call.output_formats.end(), count, rows_[row].formats[inputs + i]);
         }
         call.output_shapes.assign(call.output_types.size(), gert::Shape());
+        SetOutputFormats(call, row);
     }
+
+    void SetOutputFormats(Call &call, std::size_t row) const {
+        call.output_formats.clear();
+        for (std::size_t i = 0; i < definition_->outputs.size(); ++i) {
+            const ge::Format format = rows_[row].formats[definition_->inputs.size() + i];
+            RequireDense(definition_->outputs[i].name, format);
+            call.output_formats.insert(call.output_formats.end(), call.output_counts[i], format);
+        }
+    }
+
+    /* From `row` on, the first that fits the inputs, the first that fits the inferred outputs too. */
+    std::size_t RowWithOutputs(Call &call, std::size_t row) const {
+        for (; row < rows_.size(); ++row) {
+            if (Fits(rows_[row], call.inputs) && FitsOutputs(rows_[row], definition_->inputs.size(), call.output_counts, call.output_types)) {
+                SetOutputFormats(call, row);
+                return row;
+            }
+        }
+        std::string given;
+        for (const ge::DataType type : call.output_types) {
+            given += (given.empty() ? "" : ", ") + NameOf(type);
+        }
+        Fail("its InferDataType function gives outputs of " + given + ", for which its DataType lists have no row with these inputs" + Cut());
+    }
+
+    /* What has to be said where a row is looked for in vain. */
+    std::string Cut() const { return rows_.size() < kMaxRows ? "" : "; only its first " + std::to_string(kMaxRows) + " rows are there"; }
 
     /* Of a list of outputs: that of the input of its name, else of the first list of inputs, else what an attribute says. */
     std::size_t ListLength(const Call &call, const ops::OpParamDef &output) const {

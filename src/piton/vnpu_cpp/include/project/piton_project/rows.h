@@ -61,7 +61,10 @@ inline std::vector<Row> Multiplied(const std::vector<Row> &rows, std::size_t ind
 inline void Follow(const std::vector<ops::OpParamDef> &parameters, Row &row) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         for (std::size_t j = 0; j < parameters.size() && !parameters[i].follows.empty(); ++j) {
-            row.types[i] = parameters[j].name == parameters[i].follows ? row.types[j] : row.types[i];
+            if (parameters[j].name == parameters[i].follows) {
+                row.types[i] = row.types[j];
+                break; /* the input, where an output has the same name */
+            }
         }
     }
 }
@@ -140,6 +143,19 @@ inline bool Fits(const Row &row, const std::vector<std::vector<gert::Tensor>> &i
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         for (const gert::Tensor &tensor : inputs[i]) {
             if (tensor.GetDataType() != row.types[i] && tensor.GetDataType() != ge::DT_UNDEFINED) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Do outputs with these types, `counts` of each parameter one after another, fit the row? What the row gives no type may have any. */
+inline bool FitsOutputs(const Row &row, std::size_t inputs, const std::vector<std::size_t> &counts, const std::vector<ge::DataType> &types) {
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        for (std::size_t j = 0; j < counts[i]; ++j, ++place) {
+            if (row.types[inputs + i] != types[place] && row.types[inputs + i] != ge::DT_UNDEFINED) {
                 return false;
             }
         }

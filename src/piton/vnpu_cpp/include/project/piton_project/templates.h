@@ -77,7 +77,9 @@ public:
     uint64_t Key(const std::vector<int64_t> &values) const {
         const auto found = std::find(table_.combinations.begin(), table_.combinations.end(), values);
         if (found == table_.combinations.end()) {
-            throw std::invalid_argument("tiling key: no ASCENDC_TPL_SEL of " + type_ + " has " + Shown(values));
+            const bool is_cut = table_.combinations.size() >= kMaxCombinations;
+            throw std::invalid_argument("tiling key: no ASCENDC_TPL_SEL of " + type_ + " has " + Shown(values) +
+                                        (is_cut ? " among its first " + std::to_string(kMaxCombinations) + " combinations, and no more are compiled" : ""));
         }
         return static_cast<uint64_t>(found - table_.combinations.begin());
     }
