@@ -134,6 +134,7 @@ private:
 
     PITON_API void CheckTiling(Location at) const;
     PITON_API void CheckInputs(Location at) const;
+    PITON_API uint64_t BiasBytes(uint64_t pieceBytes, Location at);
     PITON_API void PlaceInL1(Location at);
     PITON_API void PlaceResults(Location at);
     PITON_API void TakeTurn(Location at);

@@ -39,7 +39,10 @@ PITON_API void CubeCore::CheckInputs(Location at) const {
         FailMatmul(std::string("Iterate without matrix ") + (left_.isSet ? "B: call SetTensorB first" : "A: call SetTensorA first"), at);
     }
     if (hasBias_ && !tiling_.isBias) {
-        FailMatmul("SetBias, but the tiling's isBias is 0: call EnableBias(true) where the tiling is made", at);
+        FailMatmul(
+            "SetBias, but the tiling's isBias is 0: call EnableBias(true) where the tiling is made; or, of a "
+            "constant tiling, L1 has no room for a bias beside the pieces of A and B",
+            at);
     }
 }
 

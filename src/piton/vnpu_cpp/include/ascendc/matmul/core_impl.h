@@ -26,11 +26,20 @@ PITON_API CubeCore::PieceShape CubeCore::ShapeOf(bool isLeft) const {
     return shape;
 }
 
+/* Room for the bias beside the pieces. A constant tiling whose pieces fill L1, as those of public samples do, takes none. */
+PITON_API uint64_t CubeCore::BiasBytes(uint64_t pieceBytes, Location at) {
+    const uint64_t bytes = tiling_.isBias ? CeilTo(tiling_.baseN * 4, kFractalBytes) : 0;
+    if (tiling_.isBias == kMaybeBias && pieceBytes + bytes > Fetch(MakeNote(VNPU_OP_GET_CAPACITY, at, VNPU_SPACE_L1))) {
+        tiling_.isBias = 0;
+    }
+    return tiling_.isBias ? bytes : 0;
+}
+
 PITON_API void CubeCore::PlaceInL1(Location at) {
     const PieceShape left = ShapeOf(true), right = ShapeOf(false);
     const uint64_t leftBytes = traits.isLeftOnChip ? 0 : uint64_t(left.slots) * left.slotBytes;
     const uint64_t rightBytes = traits.isRightOnChip ? 0 : uint64_t(right.slots) * right.slotBytes;
-    const uint64_t biasBytes = tiling_.isBias ? CeilTo(tiling_.baseN * 4, kFractalBytes) : 0, needed = leftBytes + rightBytes + biasBytes;
+    const uint64_t biasBytes = BiasBytes(leftBytes + rightBytes, at), needed = leftBytes + rightBytes + biasBytes;
     if (needed > l1Bytes_) {
         const std::string what = Product("pieces of A of", left.outers, left.depth, left_.bits, left.slots) + ", with " +
                                  Product("pieces of B of", right.depth, right.outers, right_.bits, right.slots) + " and " + std::to_string(biasBytes) +

@@ -216,12 +216,14 @@ PITON_API constexpr void Prefer(int32_t constant, int32_t &value) {
     }
 }
 
+constexpr int32_t kMaybeBias = -1; /* isBias of a constant tiling, which does not say whether one comes */
+
 /* Without a run-time tiling the part is the whole until SetOrgShape, and a bias may come. */
 PITON_API constexpr void Complete(const MatmulConfig &config, TCubeTiling &tiling) {
     tiling.M = tiling.singleCoreM;
     tiling.N = tiling.singleCoreN;
     tiling.Ka = tiling.Kb = tiling.singleCoreK;
-    tiling.isBias = config.enableSetBias && tiling.baseN <= 256 ? 1 : 0;
+    tiling.isBias = config.enableSetBias && tiling.baseN <= 256 ? kMaybeBias : 0;
 }
 
 /* Numbers that the configuration fixes take the place of those of the tiling. */
