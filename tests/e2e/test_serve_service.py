@@ -11,6 +11,8 @@ from null_world import make_submission, make_suite
 from serve_world import CLIENT, WAITS, ended, packed, runs, settings, submit, until
 
 from piton.core.errors import UsageError
+from piton.evaluate.pipeline import evaluate
+from piton.evaluate.policy import EvaluationRequest
 from piton.report.json_file import read_report
 from piton.server.archive import pack_submission
 from piton.server.records import JobState
@@ -47,6 +49,17 @@ def test_a_job_ends_with_the_report_of_an_evaluation_and_leaves_no_other_file(se
     assert report.submission_digest == record.submission_digest
     assert service.report_bytes(record.id, CLIENT) == (root / "state" / "results" / f"{record.id}.json").read_bytes()
     until(lambda: not (root / "state" / "jobs" / record.id).exists())
+
+
+def test_the_report_is_that_of_the_command_line_but_for_the_name(service: EvaluationService, root: Path, tmp_path: Path) -> None:
+    folder = make_submission(tmp_path / "s", {"twice": {"cases": {"2": {"compute": "zeros"}}}})
+    record = ended(service, submit(service, pack_submission(folder)))
+    request = EvaluationRequest(
+        submission=str(folder), run_dir=str(tmp_path / "run"), cache_dir=str(root / "cache"), suite=str(root / "suite"), target="null", is_trusted=True
+    )
+    own, served = evaluate(request), read_report(root / "state" / "results" / f"{record.id}.json")
+    assert served.submission == record.submission_digest
+    assert served.model_copy(update={"submission": own.submission}).canonical_digest() == own.result_digest
 
 
 def test_the_reward_counts_what_was_asked_for(service: EvaluationService, tmp_path: Path) -> None:
