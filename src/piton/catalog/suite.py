@@ -56,7 +56,7 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
     suites goes before a folder of that name (`./piton` is the folder). Raises UsageError when there is nothing there, FormatError with file and line for a
     file of another form; of several operators without suite.yaml those that can't be read are in `Suite.left_out` instead, unless none is left.
     """
-    root = _resolve(path_or_name)
+    root = suite_root(path_or_name)
     members, left_out = _readable(_parts(root), is_strict=_is_described(root))
     _refuse_repeats(members, root)
     return _suite(root, members, left_out)
@@ -64,14 +64,14 @@ def load_suite(path_or_name: str | Path = DEFAULT_SUITE) -> Suite:
 
 def load_parts(path_or_name: str | Path = DEFAULT_SUITE) -> tuple[Suite, tuple[SuitePart, ...]]:
     """The suite with those operators that can be read, and every folder with what was read of it. Raises UsageError when there is nothing there."""
-    root = _resolve(path_or_name)
+    root = suite_root(path_or_name)
     parts = _parts(root)
     return _suite(root, tuple(part.member for part in parts if part.member is not None)), parts
 
 
 def load_operator(path_or_name: str | Path, name: str) -> tuple[Suite, Operator]:
     """One operator by the name of its folder, with or without cases, and its suite as far as that can be read. Raises UsageError, FormatError."""
-    root = _resolve(path_or_name)
+    root = suite_root(path_or_name)
     places = _places(root)
     found = next((place for place in places if place.folder.name == name), None)
     if found is None:
@@ -119,10 +119,11 @@ def suite_names() -> tuple[str, ...]:
 
 def operator_names(path_or_name: str | Path = DEFAULT_SUITE) -> tuple[str, ...]:
     """Names of a suite's operators in its order, from the names of folders alone: nothing is read. Raises UsageError when there is nothing there."""
-    return tuple(place.folder.name for place in _places(_resolve(path_or_name)))
+    return tuple(place.folder.name for place in _places(suite_root(path_or_name)))
 
 
-def _resolve(path_or_name: str | Path) -> Path:
+def suite_root(path_or_name: str | Path) -> Path:
+    """The folder of a suite, by name or path. Raises UsageError when there is nothing there."""
     if str(path_or_name) in suite_names():
         return (SUITES_ROOT / path_or_name).resolve()
     path = Path(path_or_name).expanduser()

@@ -17,6 +17,7 @@ from piton.cli.completion import complete_operator, complete_suite, complete_sui
 from piton.cli.hap_app import hap_app
 from piton.cli.metrics_app import metrics_app
 from piton.cli.options import AccuracyOption, EngineOption, IsolationOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.serve_app import serve_app
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -36,6 +37,7 @@ app.add_typer(baseline_app, name="baseline")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
 app.add_typer(calibrate_app)
+app.add_typer(serve_app)
 
 
 @app.command("eval")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +14,7 @@ from piton.core.submission import Submission
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.admit import SHARED
 from piton.evaluate.progress import Events, StageFinished, StageStarted
+from piton.evaluate.schedule import never
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Workplace:
     runner: Runner
     run_dir: Path
     events: Events
+    is_stopped: Callable[[], bool] = never
+    """Asked several times a second while cases run: has the caller given up?"""
 
 
 def build_operator(place: Workplace, submission: Submission, operator: Operator, refusals: Mapping[str, Outcome]) -> Build:

@@ -15,7 +15,6 @@ from pathlib import Path
 import piton.catalog.adapters
 import piton.core.foreign
 import piton.numerics.foreign
-from piton.catalog import load_suite
 from piton.catalog.adapters import Found, find_suite, write_user_suite
 from piton.catalog.adapters.artifacts import copy_task, read_member, task_key, write_facts
 from piton.core.canonical import digest_bytes
@@ -24,6 +23,7 @@ from piton.core.foreign import ForeignTask, SizeBudget, SuiteFormat, TaskFacts
 from piton.core.protocols import Limits, Role, Runner
 from piton.core.suite import Suite, SuiteOperator
 from piton.evaluate.cache import memory_file
+from piton.evaluate.suite_memory import load_unchanged
 from piton.evaluate.worker.describe_worker import DescribeReply, DescribeRequest
 
 _ENTRY = "piton.evaluate.worker.describe_worker:serve"
@@ -60,7 +60,7 @@ def open_suite(request: SuiteRequest, progress: Progress | None = None) -> Suite
     """
     found = find_suite(request.suite, request.format)
     if found is None:
-        return load_suite(request.suite)
+        return load_unchanged(request.suite)
     if found.format is SuiteFormat.USER:
         return write_user_suite(Path(found.root), Path(request.cache_dir) / _FOLDER)
     if not request.is_trusted:

@@ -50,7 +50,7 @@ from piton.evaluate.progress import (
     ignore,
     one_at_a_time,
 )
-from piton.evaluate.schedule import run_in_lanes
+from piton.evaluate.schedule import never, run_in_lanes
 from piton.evaluate.seal import seal_case, seal_report
 from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
@@ -78,11 +78,11 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
         runner.close()
 
 
-def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, events: Events = ignore) -> Report:
-    """`evaluate` on a given target, with a given starter of processes."""
+def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, events: Events = ignore, is_stopped: Callable[[], bool] = never) -> Report:
+    """`evaluate` on a given target, with a given starter of processes; once `is_stopped` says so, what is left is reported as interrupted."""
     started = time.monotonic()
     environment = describe_environment(isolation_of(runner, request.engine), request.jobs)
-    place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events))
+    place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events), is_stopped=is_stopped)
     subject = load(request, target, events)
     check_target(target)
     warn_about_key(request, place.events)
@@ -297,7 +297,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
 
     with _shared_parts(place, subject, tasks, anchors) as (goldens, guard):
         shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared))
+        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
         place.events(Interrupted(remaining=len(tasks) - len(finished)))

@@ -16,6 +16,15 @@ _POLL_S = 0.2
 """The main thread wakes this often so that Ctrl-C is seen."""
 
 
+def never() -> bool:
+    """Answer of a caller that stops its work by Ctrl-C only."""
+    return False
+
+
+class _StoppedError(Exception):
+    """The caller said stop."""
+
+
 class Lane(Protocol[TaskIn, ResultOut]):
     """What one lane does; owned by its thread, except for `interrupt`."""
 
@@ -50,11 +59,15 @@ class _Pool(Generic[Task, Result]):
         self._done.append(done)
         threading.Thread(target=self._work, args=(lane, done), name=f"lane-{number}", daemon=True).start()
 
-    def wait(self) -> None:
-        """Return when all lanes have ended. Thread.join would not do: an interrupt makes Python 3.11 take a running thread for ended."""
+    def wait(self, is_stopped: Callable[[], bool] = never) -> None:
+        """Return when all lanes have ended. Raises _StoppedError when `is_stopped` says so before that.
+
+        Thread.join would not do: an interrupt makes Python 3.11 take a running thread for ended.
+        """
         for done in self._done:
             while not done.wait(_POLL_S):
-                pass
+                if is_stopped():
+                    raise _StoppedError
 
     def _work(self, lane: Lane[Task, Result], done: threading.Event) -> None:
         try:
@@ -76,25 +89,27 @@ class _Pool(Generic[Task, Result]):
         self.stop.set()
 
 
-def run_in_lanes(tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], Lane[Task, Result]]) -> tuple[list[Result | None], bool]:
-    """Run `tasks` in `jobs` lanes and return their results in order, and whether Ctrl-C cut the run short (missing results are None).
+def run_in_lanes(
+    tasks: Sequence[Task], jobs: int, make_lane: Callable[[int], Lane[Task, Result]], is_stopped: Callable[[], bool] = never
+) -> tuple[list[Result | None], bool]:
+    """Run `tasks` in `jobs` lanes and return their results in order, and whether Ctrl-C or `is_stopped` cut the run short (missing results are None).
 
     Raises the first exception that a lane raised, after all lanes have ended.
     """
     pool: _Pool[Task, Result] = _Pool(tasks)
     lanes = [make_lane(number) for number in range(max(1, min(jobs, len(tasks))))]
-    is_interrupted = _run(pool, lanes)
+    is_interrupted = _run(pool, lanes, is_stopped)
     if pool.failures and not is_interrupted:
         raise pool.failures[0]
     return pool.results, is_interrupted
 
 
-def _run(pool: _Pool[Task, Result], lanes: Sequence[Lane[Task, Result]]) -> bool:
+def _run(pool: _Pool[Task, Result], lanes: Sequence[Lane[Task, Result]], is_stopped: Callable[[], bool]) -> bool:
     try:
         for number, lane in enumerate(lanes):
             pool.start(number, lane)
-        pool.wait()
-    except KeyboardInterrupt:
+        pool.wait(is_stopped)
+    except (KeyboardInterrupt, _StoppedError):
         pool.stop.set()
         for lane in lanes:
             lane.interrupt()
