@@ -1,29 +1,27 @@
 // One kernel, y = 2 x + 1, that does it honestly (mode 0) or in one of the ways in which a measured kernel cheats or breaks.
+#include <sys/socket.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include <piton/cpu.h>
 
 namespace {
 
-void Compute(const float* from, float* to, std::int64_t count)
-{
+void Compute(const float *from, float *to, std::int64_t count) {
     for (std::int64_t index = 0; index < count; ++index) {
         to[index] = 2.0f * from[index] + 1.0f;
     }
 }
 
 /// What our loop sends after a batch, sent by somebody else. The channel is the only socket of the process.
-void SendReply()
-{
+void SendReply() {
     const std::int64_t reply[2] = {0, 0};
     for (int fd = 3; fd < 64; ++fd) {
         int kind = 0;
@@ -35,7 +33,7 @@ void SendReply()
     }
 }
 
-std::map<const float*, std::vector<float>> by_address;
+std::map<const float *, std::vector<float>> by_address;
 std::int64_t calls = 0;
 std::vector<float> last;
 int threads = 0;
@@ -45,13 +43,12 @@ bool is_thread_left = false;
 
 namespace kernel {
 
-void double_plus(const piton::Tensor& x, std::int64_t mode, const piton::Output& y)
-{
-    const float* from = x.data<float>();
-    float* to = y.data<float>();
+void double_plus(const piton::Tensor &x, std::int64_t mode, const piton::Output &y) {
+    const float *from = x.data<float>();
+    float *to = y.data<float>();
     const std::int64_t count = x.elements;
     switch (mode) {
-        case 1:  // answers at once, works later
+        case 1:                    // answers at once, works later
             if (++threads > 20) {  // a process may have some dozens
                 return;
             }
@@ -61,7 +58,7 @@ void double_plus(const piton::Tensor& x, std::int64_t mode, const piton::Output&
             }).detach();
             return;
         case 2:  // writes to its input
-            const_cast<float*>(from)[0] = 0.0f;
+            const_cast<float *>(from)[0] = 0.0f;
             break;
         case 3:
             throw std::runtime_error("no such shape");
@@ -70,7 +67,7 @@ void double_plus(const piton::Tensor& x, std::int64_t mode, const piton::Output&
                 std::this_thread::sleep_for(std::chrono::seconds(1));
             }
         case 5: {  // remembers outputs by the address of the input
-            std::vector<float>& kept = by_address[from];
+            std::vector<float> &kept = by_address[from];
             if (kept.empty()) {
                 kept.resize(count);
                 Compute(from, kept.data(), count);

@@ -5,10 +5,9 @@
 
 namespace kernel {
 
-void canary(const piton::Tensor& x, std::int64_t rounds, const piton::Output& y)
-{
-    const float* from = x.data<float>();
-    float* to = y.data<float>();
+void canary(const piton::Tensor &x, std::int64_t rounds, const piton::Output &y) {
+    const float *from = x.data<float>();
+    float *to = y.data<float>();
     for (std::int64_t round = 0; round < rounds; ++round) {
         for (std::int64_t index = 0; index < x.elements; ++index) {
             to[index] = to[index] * 0.5f + from[index];

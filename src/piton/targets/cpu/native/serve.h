@@ -19,7 +19,7 @@ namespace piton::serve {
 /// Reads the words of a case in the order of the schema.
 class Words {
 public:
-    explicit Words(const std::vector<std::int64_t>& words) : words_(words) {}
+    explicit Words(const std::vector<std::int64_t> &words) : words_(words) {}
 
     std::int64_t Integer() { return words_.at(at_++); }
     double Real();
@@ -32,26 +32,26 @@ public:
     Outputs Results();
 
 private:
-    void Describe(Described& made);
+    void Describe(Described &made);
 
-    const std::vector<std::int64_t>& words_;
+    const std::vector<std::int64_t> &words_;
     std::size_t at_ = 0;
 };
 
 /// Where the slot of one call lies; `At` moves what was bound by its offset there.
 struct Place {
-    const char* inputs;
-    char* outputs;
+    const char *inputs;
+    char *outputs;
 
-    Tensor At(const Tensor& bound) const;
-    Output At(const Output& bound) const;
-    Tensors At(const Tensors& bound) const;
-    Outputs At(const Outputs& bound) const;
+    Tensor At(const Tensor &bound) const;
+    Output At(const Output &bound) const;
+    Tensors At(const Tensors &bound) const;
+    Outputs At(const Outputs &bound) const;
 };
 
 /// The two halves that are generated for each operator (targets/cpu/signature.py).
-void Bind(Words& words);
-void Call(const Place& place);
+void Bind(Words &words);
+void Call(const Place &place);
 
 }  // namespace piton::serve
 

@@ -29,22 +29,19 @@ struct Float16 {
 
 private:
 #if defined(__FLT16_MANT_DIG__) && (!defined(__GNUC__) || defined(__clang__) || __GNUC__ >= 13)
-    static std::uint16_t Encode(float value)
-    {
+    static std::uint16_t Encode(float value) {
         const _Float16 half = static_cast<_Float16>(value);
         std::uint16_t bits;
         std::memcpy(&bits, &half, sizeof(bits));
         return bits;
     }
-    static float Decode(std::uint16_t bits)
-    {
+    static float Decode(std::uint16_t bits) {
         _Float16 half;
         std::memcpy(&half, &bits, sizeof(half));
         return static_cast<float>(half);
     }
 #else
-    static std::uint16_t Encode(float value)
-    {
+    static std::uint16_t Encode(float value) {
         std::uint32_t word;
         std::memcpy(&word, &value, sizeof(word));
         const std::uint32_t sign = (word >> 16) & 0x8000u;
@@ -66,8 +63,7 @@ private:
         const std::uint32_t even = rest + 0xFFFu + ((rest >> 13) & 1u);
         return static_cast<std::uint16_t>(sign | ((even - 0x38000000u) >> 13));
     }
-    static float Decode(std::uint16_t bits)
-    {
+    static float Decode(std::uint16_t bits) {
         const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
         const std::uint32_t exponent = (bits >> 10) & 0x1Fu;
         const std::uint32_t fraction = bits & 0x3FFu;
@@ -89,15 +85,13 @@ struct BFloat16 {
     std::uint16_t bits = 0;
 
     BFloat16() = default;
-    explicit BFloat16(float value)
-    {
+    explicit BFloat16(float value) {
         std::uint32_t word;
         std::memcpy(&word, &value, sizeof(word));
         const bool is_nan = (word & 0x7FFFFFFFu) > 0x7F800000u;
         bits = static_cast<std::uint16_t>(is_nan ? 0x7FC0u : (word + 0x7FFFu + ((word >> 16) & 1u)) >> 16);
     }
-    operator float() const
-    {
+    operator float() const {
         const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16;
         float value;
         std::memcpy(&value, &word, sizeof(value));
@@ -125,13 +119,13 @@ template <> struct DTypeOf<bool> { static constexpr DType kValue = DType::boolea
 /// Numbers that belong to a tensor or an attribute: alive as long as the call.
 template <typename T>
 struct List {
-    const T* items = nullptr;
+    const T *items = nullptr;
     std::int64_t count = 0;
     bool is_given = false;  ///< False for an optional attribute that the case leaves out.
 
-    const T& operator[](std::int64_t index) const { return items[index]; }
-    const T* begin() const { return items; }
-    const T* end() const { return items + count; }
+    const T &operator[](std::int64_t index) const { return items[index]; }
+    const T *begin() const { return items; }
+    const T *end() const { return items + count; }
     std::int64_t size() const { return count; }
 };
 
@@ -150,32 +144,30 @@ struct Described {
 
 /// An input; its memory can't be written to.
 struct Tensor : Described {
-    const void* memory = nullptr;  ///< Null for an optional tensor that the case leaves out.
+    const void *memory = nullptr;  ///< Null for an optional tensor that the case leaves out.
 
     explicit operator bool() const { return memory != nullptr; }
     /// The elements. Throws std::invalid_argument when they are of another type.
     template <typename T>
-    const T* data() const
-    {
+    const T *data() const {
         if (dtype != DTypeOf<T>::kValue) {
             throw std::invalid_argument("data<T>() of a tensor that holds another type: ask for `dtype` first");
         }
-        return static_cast<const T*>(memory);
+        return static_cast<const T *>(memory);
     }
 };
 
 /// An output: allocated, every byte of it to be written by the call.
 struct Output : Described {
-    void* memory = nullptr;
+    void *memory = nullptr;
 
     /// The elements. Throws std::invalid_argument when they are of another type.
     template <typename T>
-    T* data() const
-    {
+    T *data() const {
         if (dtype != DTypeOf<T>::kValue) {
             throw std::invalid_argument("data<T>() of an output that holds another type: ask for `dtype` first");
         }
-        return static_cast<T*>(memory);
+        return static_cast<T *>(memory);
     }
 };
 
