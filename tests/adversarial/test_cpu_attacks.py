@@ -110,7 +110,7 @@ def test_a_thread_that_stays_is_counted(world: World) -> None:
     world.run(14)  # a fresh process
     execution = world.run(7)
     assert not execution.outcomes
-    assert any("1 threads behind" in finding.message for finding in execution.findings)
+    assert any("left 1 thread behind" in finding.message for finding in execution.findings)
 
 
 @pytest.mark.parametrize("mode", [8, 9])

@@ -62,9 +62,10 @@ PYTHON = {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests: what is ours is built once."""
-    return tmp_path_factory.mktemp("cpu-cache")
+def cache(pytestconfig: pytest.Config) -> Path:
+    """One cache for all tests of this target: what is ours is built once."""
+    assert pytestconfig.cache is not None
+    return pytestconfig.cache.mkdir("piton-cpu")
 
 
 def run(root: Path, cache: Path, files: dict[str, str], **changes: object) -> Report:

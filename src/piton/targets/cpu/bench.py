@@ -198,7 +198,8 @@ def _watched(answers: Sequence[Answer], threads: int) -> list[Finding]:
     wall, waited = sum(item.wall_us for item in answers), sum(item.waited_us for item in answers)
     said = []
     if most > threads:
-        said.append(f"the kernel left {most - threads} threads behind; they stand still outside of measured calls")
+        left = f"{most - threads} thread{'' if most == threads + 1 else 's'}"
+        said.append(f"the kernel left {left} behind, which stand still outside of measured calls")
     if not all(item.is_confined for item in answers):
         said.append("the kernel's process can use more than the one core it was bound to; its processor time counts where that is longer than the clock's")
     elif cpu > _MORE * wall:
