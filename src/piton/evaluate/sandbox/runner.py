@@ -64,7 +64,7 @@ class SandboxRunner:
     def start(self, job: ProcessJob) -> SupervisedProcess:
         """Start a program and return at once; whoever started it watches the wall clock. Raises EvaluatorError when it cannot be started."""
         argv = _resolved(job.argv)  # first: a job that has no program gets no control group either
-        uid, private = self._user_and_folder(job.role)
+        uid, private = self._user_and_folder()
         plan = replace(
             self._plan(job.role, uid, private, job.limits),
             argv=argv,
