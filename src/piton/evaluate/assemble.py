@@ -19,12 +19,12 @@ from piton.core.score import ScoreProfile
 from piton.core.submission import Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
-from piton.evaluate.execute import unrun_case
 from piton.evaluate.integrity import integrity_policy
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.rule_outcomes import RunFacts, rule_outcomes, world_of
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import peaks_block
+from piton.evaluate.unrun import unrun_case
 from piton.report.rescore import score_report
 
 Results = Mapping[tuple[str, str], CaseResult]

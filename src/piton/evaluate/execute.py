@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
@@ -21,7 +19,7 @@ from piton.core.operator import Operator
 from piton.core.protocols import Session
 from piton.core.report import CaseResult, OutputCheck
 from piton.core.submission import Submission
-from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
+from piton.core.verdict import Outcome, Verdict, decide
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
 from piton.evaluate.check import Expectation, check_outputs
@@ -35,6 +33,7 @@ from piton.evaluate.rule_outcomes import has_probes
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
+from piton.evaluate.unrun import describe_error, void_case
 from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
 from piton.targets.null import NAME as NULL
@@ -112,7 +111,7 @@ class CaseLane:
         except EvaluatorError as error:
             result = self._void(task, str(error))
         except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
+            result = self._void(task, f"internal error of Piton, please report it: {describe_error(error)}")
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -290,20 +289,3 @@ def conclude(
         copies=execution.copies,
         findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings), *further.findings),
     )
-
-
-def _describe(error: Exception) -> str:
-    """Type, message and the innermost place of an exception."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
-
-
-def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:
-    """A case that we could not evaluate."""
-    return unrun_case(operator, case, outcome(Cause.EVALUATION_FAILED, "could not be evaluated"), reason)
-
-
-def unrun_case(operator: Operator, case: Case, found: Outcome, void: str = "") -> CaseResult:
-    """A case that was not called: its operator failed, it was left out, or we could not."""
-    return CaseResult(operator=operator.name, case=case, size=size_class(case), outcome=found, void=void)

@@ -99,7 +99,7 @@ class VnpuSession:
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
+            is_reusable = _may_go_on(execution, result, call)
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
         except DeviceForgedError as forged:
@@ -227,6 +227,11 @@ class VnpuSession:
         nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
         data = None if call.is_timing_only else self._arena.view(address, nbytes)
         return Judged(OutputBuffer(tensor.name, tensor.shape, torch_name(tensor.dtype), dense_strides(tensor.shape), True, data), ())
+
+
+def _may_go_on(execution: Execution, result: HostResult, call: CaseCall) -> bool:
+    """Whoever broke a rule once may have left more behind: a thread, a second reply. Without kernels every call fails, and only the host can be at fault."""
+    return not (result.failures if call.probe.launches_do_nothing else execution.outcomes)
 
 
 def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> CallLog:
