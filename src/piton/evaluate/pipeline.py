@@ -28,6 +28,7 @@ from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.case_order import ordered
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
@@ -269,7 +270,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
-    return tasks, finished
+    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
 def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
