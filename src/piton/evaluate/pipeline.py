@@ -57,6 +57,8 @@ from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
+from piton.targets.cpu.host import NAME as CPU
+from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -113,6 +115,8 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     """
     if name == NULL:
         return NullTarget()
+    if name == CPU:
+        return open_cpu(cache_dir, progress)
     from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
     if name.endswith((".yaml", ".yml")):
