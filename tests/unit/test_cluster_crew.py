@@ -14,7 +14,8 @@ from piton.core.execution import Build
 from piton.core.operator import Operator
 from piton.core.report import CaseResult, Environment
 from piton.core.verdict import PASSED
-from piton.evaluate.cluster.crew import AHEAD, MOST_LOST, MOST_STARTS, Crew, CrewLane, Handover, Seat, WorkerLostError
+from piton.evaluate.cluster.crew import MOST_LOST, MOST_STARTS, Crew, CrewLane, Handover
+from piton.evaluate.cluster.fleet import AHEAD, Seat, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
 from piton.evaluate.execute import CaseTask, unrun_case
 from piton.evaluate.progress import CaseStarted, Event, Notice

@@ -22,9 +22,10 @@ def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPa
     assert 'pip install "piton[ray]"' in caught.value.action
 
 
-def test_an_address_that_is_none_is_refused_before_ray_looks_at_it() -> None:
+@pytest.mark.parametrize("address", ["nonsense", "local", "ray://head:10001", "head:port"])
+def test_an_address_that_is_none_is_refused_before_ray_looks_at_it(address: str) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'piton[ray]'")
-    with pytest.raises(UsageError, match="no address of a Ray cluster"), connected("nonsense"):
+    with pytest.raises(UsageError, match="no address of a Ray cluster"), connected(address):
         pass
 
 

@@ -12,7 +12,8 @@ from piton.core.report import CaseResult
 from piton.evaluate.assemble import Subject
 from piton.evaluate.build import Workplace
 from piton.evaluate.cluster.brought import bring
-from piton.evaluate.cluster.crew import Crew, CrewLane, Fleet, Handover
+from piton.evaluate.cluster.crew import Crew, CrewLane, Handover
+from piton.evaluate.cluster.fleet import Fleet
 from piton.evaluate.cluster.order import Reply, make_order
 from piton.evaluate.cluster.seats import Placement, placements
 from piton.evaluate.cluster.thread_fleet import THREADS, thread_fleet

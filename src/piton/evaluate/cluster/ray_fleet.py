@@ -15,7 +15,7 @@ from typing import Any
 
 from piton.core.errors import EvaluatorError, TargetUnavailableError, UsageError
 from piton.evaluate.cluster import probe
-from piton.evaluate.cluster.crew import AHEAD, Seat, WorkerLostError
+from piton.evaluate.cluster.fleet import AHEAD, Seat, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started, WorkOrder
 from piton.evaluate.cluster.parcel import Parcel
 from piton.evaluate.cluster.ray_worker import RayWorker
@@ -170,13 +170,12 @@ def _import_ray() -> Any:
 
 def _check_answers(address: str) -> None:
     """Look first: Ray itself retries for a minute, and its own message is long."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not port.isdigit():
-        if address not in ("auto", "local"):
-            raise UsageError(
-                "no address of a Ray cluster", expected="host:port of its head (usually port 6379), or auto", found=address, action="correct --ray"
-            )
+    if address == "auto":
         return
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or "/" in host:
+        expected = "host:port of its head (usually port 6379), or auto; this machine has to be one of its nodes"
+        raise UsageError("no address of a Ray cluster", expected=expected, found=address, action="correct --ray")
     try:
         socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
     except OSError as error:

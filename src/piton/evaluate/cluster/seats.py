@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piton.core.errors import UsageError
-from piton.evaluate.cluster.crew import Seat
+from piton.evaluate.cluster.fleet import Seat
 
 PREFIX = "piton-"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from piton.core.errors import PitonError, UsageError
 from piton.evaluate.assemble import Subject
-from piton.evaluate.cluster.crew import Seat, WorkerLostError
+from piton.evaluate.cluster.fleet import Seat, WorkerLostError
 from piton.evaluate.cluster.node import NodeWork
 from piton.evaluate.cluster.order import Reply, Started, WorkOrder, make_order
 from piton.evaluate.cluster.parcel import Parcel
