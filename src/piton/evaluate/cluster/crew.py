@@ -24,6 +24,9 @@ MOST_LOST = 3
 MOST_STARTS = 3
 """Starts in a row that may fail before a seat is given up."""
 
+_FILLER_S = 10.0
+"""For a thread to notice that the worker it waits for was ended."""
+
 
 class StoppedError(Exception):
     """The run is being stopped."""
@@ -57,6 +60,7 @@ class Crew:
         self._isolations: list[tuple[str, ...]] = []
         self._refusal = ""
         self._is_stopped = False
+        self._fillers: list[threading.Thread] = []
         self._filling = len(fleet.seats)
         for seat in fleet.seats:
             self._start_filling(seat)
@@ -99,6 +103,8 @@ class Crew:
             ender.start()
         for ender in enders:
             ender.join()
+        for filler in self._fillers:  # they end with the workers that they wait for, and before what connects to these goes away
+            filler.join(_FILLER_S)
 
     def describe(self, environment: Environment) -> Environment:
         """The driver's environment with what held on all workers: the weakest isolation counts."""
@@ -142,7 +148,9 @@ class Crew:
         self._start_filling(post.seat)
 
     def _start_filling(self, seat: Seat) -> None:
-        threading.Thread(target=self._fill, args=(seat,), name=f"seat-{seat.number}", daemon=True).start()
+        thread = threading.Thread(target=self._fill, args=(seat,), name=f"seat-{seat.number}", daemon=True)
+        self._fillers.append(thread)
+        thread.start()
 
     def _fill(self, seat: Seat) -> None:
         try:

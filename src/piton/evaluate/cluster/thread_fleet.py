@@ -5,6 +5,7 @@ The address is `threads:N` for N workers. They share the driver's machine and it
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,16 +57,17 @@ class ThreadWorker:
         self._parcels = parcels
         self._work: NodeWork | None = None
         self._is_stopped = False
+        self._starting = threading.Lock()
 
     def start(self) -> Started:
         """Set it up."""
-        try:
-            self._work = NodeWork(self._order, self._parcels.__getitem__, Path(self._order.request.cache_dir))
-        except PitonError as error:
-            return Started("", refusal=str(error))
-        if self._is_stopped:
-            self._work.close()
-            raise WorkerLostError("it was stopped while it started")
+        with self._starting:
+            if self._is_stopped:
+                raise WorkerLostError("it was stopped before it started")
+            try:
+                self._work = NodeWork(self._order, self._parcels.__getitem__, Path(self._order.request.cache_dir))
+            except PitonError as error:
+                return Started("", refusal=str(error))
         return Started(self._work.place, self._work.isolation)
 
     def evaluate(self, task: CaseTask) -> Reply:
@@ -77,7 +79,8 @@ class ThreadWorker:
         return reply
 
     def stop(self) -> None:
-        """End its processes."""
+        """End its processes; waits for a `start` in progress."""
         self._is_stopped = True
-        if self._work is not None:
-            self._work.close()
+        with self._starting:
+            if self._work is not None:
+                self._work.close()
