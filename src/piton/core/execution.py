@@ -36,6 +36,30 @@ class TensorArgument:
     list_index: int | None = None
 
 
+POISON, OTHER_POISON = 0xFF, 0x3C
+"""Bytes that memory holds before a submission writes it: NaN (-1 for integers), and in a repeated call small finite numbers."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How a call is run when it is to show what its outputs depend on (docs/integrity.md); a submission sees no difference. Simulated devices only."""
+
+    launches_do_nothing: bool = False
+    """Kernels are looked up and not executed."""
+    repeats_answers: bool = False
+    """Copies to the host, and the device's clock, answer what they answered in the last call without this."""
+    poison: int = POISON
+    """Byte that memory which the submission allocates is filled with; 0 leaves it empty."""
+    in_fresh_processes: bool = False
+    """Nothing that an earlier call left in a process of the submission is there."""
+
+
+USUAL = Probe()
+"""How every ordinary call is run."""
+NO_PROBE = Probe(poison=0)
+"""Of whole programs, whose memory is as empty as it was."""
+
+
 @dataclass(frozen=True)
 class CaseCall:
     """One call: arguments in the order of the schema (omitted optional tensors as None) and how to run it."""
@@ -62,6 +86,7 @@ class CaseCall:
     """How good the vector unit's Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md); a target that computes nothing ignores it."""
     timeline: TimelineRequest | None = None
     """Record timelines of the launches; nothing else of the call depends on it."""
+    probe: Probe = USUAL
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from piton.core.method import ControlLoop, Method, Reporting, SelectionScheme
 from piton.core.report import CaseResult, Report
 from piton.core.score import ScoreProfile
 from piton.core.verdict import LEFT_OUT
+from piton.report.integrity_text import summary
 from piton.report.trust import accuracy_text
 
 _DIGEST = 12
@@ -86,7 +87,8 @@ def integrity_row(report: Report) -> FairRow:
         value = "; ".join(["the version of the policy: the report was made before it was kept", *rules])
         return FairRow(item=FairItem.INTEGRITY, value=value, source=Source.MISSING)
     version = f"policy {report.integrity.version} (digest {report.integrity.digest[:_DIGEST]})"
-    return known(FairItem.INTEGRITY, "; ".join([version, *rules]))
+    checked = [summary(report.integrity)] if report.integrity.rules or report.integrity.mode != "standard" else []
+    return known(FairItem.INTEGRITY, "; ".join([version, *checked, *rules]))
 
 
 def _tolerances(report: Report) -> list[str]:
