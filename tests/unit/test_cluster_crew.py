@@ -17,9 +17,10 @@ from piton.core.verdict import PASSED
 from piton.evaluate.cluster.crew import MOST_LOST, MOST_STARTS, Crew, CrewLane, Handover
 from piton.evaluate.cluster.fleet import AHEAD, Seat, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
-from piton.evaluate.execute import CaseTask, unrun_case
+from piton.evaluate.execute import CaseTask
 from piton.evaluate.progress import CaseStarted, Event, Notice
 from piton.evaluate.schedule import run_in_lanes
+from piton.evaluate.unrun import unrun_case
 
 Script = Callable[["ScriptedWorker", CaseTask], None]
 

@@ -15,6 +15,7 @@ from typing import get_args
 
 from rich.console import Console
 
+from piton.cli.integrity import integrity_mode
 from piton.cli.live import LiveView
 from piton.cli.printing import open_console
 from piton.core.errors import UsageError
@@ -74,6 +75,7 @@ class EvaluationOptions:
     auto_sync: bool | None
     engine: str
     isolation: int
+    integrity: str
     host_deadline_s: float
     prints_json: bool
     is_resumed: bool
@@ -212,6 +214,7 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         ray=options.ray,
         seed=options.seed,
         trials=options.trials,
+        integrity=integrity_mode(options.integrity),
         precision_profile=_profile(options.profile),
         accuracy=accuracy_mode(options.accuracy),
         auto_sync=options.auto_sync,

@@ -28,6 +28,7 @@ from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.case_order import ordered
 from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
@@ -57,6 +58,8 @@ from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
+from piton.targets.cpu.host import NAME as CPU
+from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -115,6 +118,8 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     """
     if name == NULL:
         return NullTarget()
+    if name == CPU:
+        return open_cpu(cache_dir, progress)
     from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
     if name.endswith((".yaml", ".yml")):
@@ -272,7 +277,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
-    return tasks, finished
+    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
 def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:

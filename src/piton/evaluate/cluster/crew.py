@@ -15,9 +15,10 @@ from piton.core.errors import EvaluatorError, TargetUnavailableError, UsageError
 from piton.core.report import CaseResult, Environment
 from piton.evaluate.cluster.fleet import AHEAD, Fleet, Seat, Worker, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
-from piton.evaluate.execute import CaseTask, void_case
+from piton.evaluate.execute import CaseTask
 from piton.evaluate.progress import CaseStarted, Events, Notice, StageProgress
 from piton.evaluate.sandbox.levels import reached
+from piton.evaluate.unrun import void_case
 
 MOST_LOST = 3
 """Workers that one case may cost before it is a void."""
