@@ -223,9 +223,23 @@ def test_a_stopped_run_ends_its_workers_and_keeps_nothing_of_what_they_had() -> 
     assert run.notices == []
 
 
+def test_what_a_worker_still_answers_to_a_run_that_was_stopped_is_nobodys() -> None:
+    begun = threading.Event()
+
+    def script(worker: ScriptedWorker, task: CaseTask) -> None:
+        begun.set()
+        worker.stopped.wait(20)
+        worker.stopped.clear()  # it answers as if nothing had happened
+
+    run = Run(ScriptedFleet(script=script))
+    results, is_interrupted = run(begun.is_set)
+    assert (ids(results), run.taken, is_interrupted) == ([], [], True)
+
+
 def test_a_worker_has_its_lanes_and_one_case_ahead_and_never_more() -> None:
     full = threading.Barrier(2 + AHEAD)
-    fleet = ScriptedFleet(seats=1, lanes=2, script=lambda worker, task: ignore_number(full.wait(20)))
+    alone = [Started("the only one that comes up"), *[None] * MOST_STARTS]
+    fleet = ScriptedFleet(seats=2, lanes=2, starts=alone, script=lambda worker, task: ignore_number(full.wait(20)))
     Run(fleet, 3 * (2 + AHEAD))()
     assert fleet.hired[0].most == 2 + AHEAD
 
