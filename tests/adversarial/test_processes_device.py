@@ -153,6 +153,16 @@ def test_an_input_updated_in_place_is_read_back(make: Make) -> None:
     session.close()
 
 
+def test_a_case_changes_neither_the_inputs_of_the_next_nor_what_they_are_made_from(make: Make) -> None:
+    rig = make("def op(x):\n    y = torch.empty_like(x); y.copy_(x)\n    launch('fill', x)\n    return y")
+    data = np.arange(16, dtype=np.float32)
+    for _ in range(2):
+        execution = rig.session.call(CaseCall("1", (TensorArgument("x", (16,), DType.FLOAT32, memoryview(data)),), ("x",), {}))
+        assert execution.outputs[0].data is not None
+        assert bytes(execution.outputs[0].data) == np.arange(16, dtype=np.float32).tobytes()
+    assert data.tolist() == list(range(16))
+
+
 IN_PLACE = {
     "host data": ("x.copy_(torch.ones(16))", [Cause.HOST_COPY]),
     "host data by way of a device tensor": ("y = torch.empty_like(x); y.copy_(torch.ones(16)); x.copy_(y)", [Cause.HOST_COPY]),
