@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -185,6 +186,8 @@ struct Core {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns;  // sets so far, by mode and id
     Waiting waiting;                                          // what it stands at
     std::map<uint64_t, uint64_t> seen_words;                  // what it has read past its cache since its last such store, by address
+    std::map<uint64_t, uint64_t> seen_flags;                  // what its cache has loaded anew since it last wrote a line back, by address
+    std::set<uint64_t> cleaned;                               // lines that DataCacheCleanAndInvalid was called for, and that no load has asked for since
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;

@@ -67,7 +67,8 @@ struct CrossState {
     std::map<uint64_t, SoftFlag> soft;   // by address
     uint32_t stamp = 0;                  // rounds completed so far, of any id, and soft sets
     std::map<uint64_t, SoftFlag> words;  // stored past the data cache, by address
-    uint32_t word_stores = 0;            // such stores so far
+    std::map<uint64_t, SoftFlag> lines;  // written back by DataCacheCleanAndInvalid, by address of the line
+    uint32_t word_stores = 0;            // such stores and lines so far
     uint32_t tokens = 0;                 // soft sets so far, these included
 };
 

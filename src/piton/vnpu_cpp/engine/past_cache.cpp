@@ -1,15 +1,18 @@
 /*
- * ReadGmByPassDCache and WriteGmByPassDCache: the scalar unit on global memory past its data cache.
+ * ReadGmByPassDCache and WriteGmByPassDCache: the scalar unit on global memory past its data cache. And flags through the cache, by DataCacheCleanAndInvalid.
  *
  * Problem: cores use them to wait for each other: one stores a word, others read it in a loop until it holds what they wait for. Blocks run one after
  * another here, so that such a loop would never end.
  * Approach: a read that finds what this core's last one there has found lets the others run until one of them has stored past its cache or changed the
  * word. When nobody else can go on, it goes on with what it has: the kernel may count its tries. A store tells what its core knows to be complete, and who
  * reads the word afterwards knows it too: that is the order that the kernel relies on. The two do not race with each other; with copies and cached stores they
- * do. Limits: tries that find nothing new cost nothing while others run. A flag that a copy stores (and not WriteGmByPassDCache) orders nothing here.
+ * do. The same holds for GetValue of a line for which DataCacheCleanAndInvalid was called just before (a look), and SetValue with one after it (published).
+ * Limits: tries that find nothing new cost nothing while others run. A flag that a copy stores orders nothing here. That a core looks once and does not wait
+ * for the flag is not found: blocks run in one order.
  */
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "access.h"
 #include "other_cores.h"
@@ -56,9 +59,9 @@ void check_own_line(Core &core, const vnpu_record &record, uint64_t address, uin
 }
 
 // Lets others run while the word holds what this core has seen there before.
-void wait_for_news(Core &core, const vnpu_record &record, uint64_t address, uint32_t bytes) {
-    const auto seen = core.seen_words.find(address);
-    if (seen == core.seen_words.end() || seen->second != word_at(core.launch, address, bytes)) return;
+void wait_for_news(Core &core, const vnpu_record &record, const std::map<uint64_t, uint64_t> &seen_before, uint64_t address, uint32_t bytes) {
+    const auto seen = seen_before.find(address);
+    if (seen == seen_before.end() || seen->second != word_at(core.launch, address, bytes)) return;
     core.waiting.kind = Waiting::Kind::Word;
     core.waiting.address = address;
     core.waiting.round = core.launch.cross.word_stores;
@@ -69,15 +72,40 @@ void wait_for_news(Core &core, const vnpu_record &record, uint64_t address, uint
     core.waiting = Waiting{};
 }
 
-void learn_word(Core &core, const vnpu_record &record, uint64_t address) {
-    const auto word = core.launch.cross.words.find(address);
-    if (word == core.launch.cross.words.end()) return;
+void learn_word(Core &core, const vnpu_record &record, const std::map<uint64_t, SoftFlag> &words, uint64_t address) {
+    const auto word = words.find(address);
+    if (word == words.end()) return;
     learn(core, word->second.vouch);
     core.acquaintance.stamp = core.launch.cross.stamp;
     core.append(flag_entry(TraceKind::CrossWait, record, word->second.token));
 }
 
+// What a core's own work before it was, for who reads the word.
+void tell(Core &core, const vnpu_record &record, SoftFlag &word) {
+    merge(word.vouch, vouch_of(core, VNPU_PIPE_S));
+    word.token = ++core.launch.cross.tokens;
+    ++core.launch.cross.stamp;
+    ++core.launch.cross.word_stores;
+    ++core.epoch;
+    core.append(flag_entry(TraceKind::CrossSet, record, word.token));
+}
+
 }  // namespace
+
+void publish_line(Core &core, const vnpu_record &record, uint64_t line) {
+    if (core.launch.groups.cores() == 1) return;
+    core.seen_flags.clear();
+    tell(core, record, core.launch.cross.lines[line]);
+}
+
+bool look_again(Core &core, const vnpu_record &record, uint64_t address, uint32_t bytes) {
+    const uint64_t line = address / kCacheLine * kCacheLine;
+    if (core.launch.groups.cores() == 1 || core.cleaned.erase(line) == 0 || core.cache.find(address)) return false;
+    wait_for_news(core, record, core.seen_flags, address, bytes);
+    learn_word(core, record, core.launch.cross.lines, line);
+    core.seen_flags[address] = word_at(core.launch, address, bytes);
+    return true;
+}
 
 bool has_news(const Launch &launch, const Waiting &waiting) {
     return launch.cross.word_stores != waiting.round || waiting.is_released || word_at(launch, waiting.address, waiting.bytes) != waiting.word;
@@ -96,14 +124,8 @@ void store_past_cache(Core &core, const vnpu_record &record) {
     Touch touch{VNPU_SPACE_GM, true, address, address + bytes, reinterpret_cast<const uint8_t *>(&record.scalar)};
     touch.is_atomic = true;
     order(core, record, touch);
-    SoftFlag &word = core.launch.cross.words[address];
-    merge(word.vouch, vouch_of(core, VNPU_PIPE_S));
-    word.token = ++core.launch.cross.tokens;
-    ++core.launch.cross.stamp;
-    ++core.launch.cross.word_stores;
-    ++core.epoch;
     core.seen_words.clear();
-    core.append(flag_entry(TraceKind::CrossSet, record, word.token));
+    tell(core, record, core.launch.cross.words[address]);
     if (target.timing_only) return;
     core.launch.has_stored = true;
     target.stored.add(address - target.address, address - target.address + bytes);
@@ -116,8 +138,8 @@ uint64_t load_past_cache(Core &core, const vnpu_record &record) {
     const uint64_t address = record.src0.addr;
     const Allocation &source = check_gm(core, record, address, bytes, false);
     if (source.timing_only) return 0;
-    wait_for_news(core, record, address, bytes);
-    learn_word(core, record, address);
+    wait_for_news(core, record, core.seen_words, address, bytes);
+    learn_word(core, record, core.launch.cross.words, address);
     const uint64_t begin = address - source.address;
     if (!source.defined.covers(begin, begin + bytes) && core.moves_data() && !core.launch.reporter.has(place_of(record), "undefined_data"))
         core.report(record, "undefined_data", api_name(place_of(record)) + " reads global memory at " + hex(address) + " that nobody has written",
