@@ -109,13 +109,20 @@ def test_a_tensor_keeps_the_shape_that_it_was_given_and_so_do_its_copies(rig: Ri
     assert rig.download(out, 11, np.int32).tolist() == [96 * 4, (2048 - 96) * 2, 2, 1024, 3, 3, 1, 16 * 1024, 10 * 1000 * 3, 4, 0]
 
 
+@pytest.mark.parametrize("kernel", ["constant_sizes", "constant_sizes full"])
 @pytest.mark.parametrize(("rows", "columns"), [(32, 48), (20, 32), (1, 16)])
-def test_a_product_of_constant_sizes_covers_the_shape_that_was_set(rig: Rig, rows: int, columns: int) -> None:
+def test_a_product_of_constant_sizes_covers_the_shape_that_was_set(rig: Rig, rows: int, columns: int, kernel: str) -> None:
     rng = np.random.default_rng(rows)
     a, b = rng.integers(-4, 5, (32, 64)).astype(np.float16), rng.integers(-4, 5, (64, 48)).astype(np.float16)
     out = rig.allocate(32 * 48 * 4)
     rig.copy_in(out, np.full((32, 48), 7, np.float32))
-    assert rig.run_kernel("constant_sizes", rig.upload(np.concatenate([a.reshape(-1), b.reshape(-1)])), out, rows, columns).causes() == []
+    assert rig.run_kernel(kernel, rig.upload(np.concatenate([a.reshape(-1), b.reshape(-1)])), out, rows, columns).causes() == []
     expected = np.full((32, 48), 7, np.float32)
     expected[:rows, :columns] = a[:rows, :48].astype(np.float32) @ b[:48, :columns].astype(np.float32)
     same_bits(rig.download(out, 32 * 48, np.float32), expected.reshape(-1))
+
+
+def test_a_bias_for_which_a_constant_tiling_leaves_no_room_in_l1_is_refused(rig: Rig) -> None:
+    report = rig.run_kernel("constant_sizes full bias", rig.allocate(32 * 64 * 2 + 64 * 48 * 2), rig.allocate(32 * 48 * 4), 32, 48)
+    assert report.causes() == ["device_exception"]
+    assert "L1 has no room for a bias" in report.first("device_exception")["message"]
