@@ -18,7 +18,7 @@ from selection import Kernel
 from structures import Index
 
 from piton.core.protocols import Runner
-from piton.targets.vnpu.project import Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project import Sources, depends_on_row, find_kernel, keys_apart
 from piton.targets.vnpu.project_described import Template
 from piton.targets.vnpu.rewrite import rewrite
 
@@ -131,8 +131,10 @@ class Measurer:
         template = _with_combinations(described.template, tried, self._effort.combinations) if described.template else None
         chosen = described.model_copy(update={"rows": tuple(_spread(rows, self._effort.rows)), "template": template})
         tiling = f"#define PitonTilingData {described.structure}\n" if described.structure else ""  # named after the precompiled header, which has no structure
-        sources = Sources(chosen, found.project, name, per_row=True).entries([str(self._builder.placed(kernel))])
-        results = [self._row(kernel, row.types, tiling + source) for row, source in zip(chosen.rows, sources.values(), strict=True)]
+        keys = keys_apart(texts)
+        sources = Sources(chosen, found.project, name, per_row=True, keys=keys).entries([str(self._builder.placed(kernel))])
+        types = [row.types for row in chosen.rows for _ in keys or (None,)]
+        results = [self._row(kernel, row, tiling + source) for row, source in zip(types, sources.values(), strict=True)]
         return _summed(
             empty.model_copy(
                 update={"operator": described.type, "rows_in_all": len(rows), "combinations_in_all": len(combinations), "combinations_tried": len(tried)}

@@ -48,7 +48,7 @@ void forge_kind(const void *) { forge(12345, 0); }
 
 struct Registration {
     Registration(const char *name, void (*entry)(const void *), uint32_t bytes = sizeof(Arguments)) {
-        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, entry};
+        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, entry, nullptr, nullptr};
         vnpu_register_kernel(&kernel);
     }
 };

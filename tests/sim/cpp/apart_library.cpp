@@ -17,7 +17,7 @@ void by_name(const void *block) {
 
 struct Registration {
     Registration() {
-        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, "by name", "by name", kBytes, 0, by_name, nullptr};
+        const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, "by name", "by name", kBytes, 0, by_name, nullptr, nullptr};
         vnpu_register_kernel(&kernel);
     }
 } registration;

@@ -193,7 +193,7 @@ void rig_configure(Rig *rig, int auto_sync, int modes, uint64_t budget_cycles, u
 }
 const char *rig_launch(Rig *rig, const vnpu_record *records, const uint32_t *first, uint64_t *answers, uint32_t blocks, uint32_t core_kind, int spins) {
     const Program program{records, first, answers};
-    const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run, nullptr};
+    const vnpu_kernel kernel{VNPU_ABI_VERSION, core_kind, "test", "test", sizeof program, 0, spins ? spin : run, nullptr, nullptr};
     vectors_of_block = core_kind == VNPU_CORE_MIX_1_2 ? 2 : core_kind == VNPU_CORE_MIX_1_1 ? 1 : 0;
     rig->text = as_json(rig->engine.launch(kernel, &program, blocks / (vectors_of_block + 1)));
     return rig->text.c_str();
@@ -212,7 +212,7 @@ const char *rig_run_apart(Rig *rig, const void *arguments, uint32_t bytes, uint3
 }
 const char *rig_run(Rig *rig, const char *name, const void *arguments, uint32_t bytes, uint32_t blocks) {
     const auto attack = rig_attack(name), seeded = attack ? attack : rig_seeded(name);
-    const vnpu_kernel kernel{VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, seeded ? seeded : rig_kernel(name), nullptr};
+    const vnpu_kernel kernel{VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, seeded ? seeded : rig_kernel(name), nullptr, nullptr};
     rig->text = as_json(rig->engine.launch(kernel, arguments, blocks));
     return rig->text.c_str();
 }

@@ -3,13 +3,15 @@
 Problem: a project has a kernel that expects macros and a key (DTYPE_X, TILING_KEY_IS, template arguments), host code that tiles, and nothing that launches.
 Approach: the description (include/project/piton_project/describe.h) gives rows of element types, template combinations and tiling structures. Per row a device
 source is written that sets the macros, includes the kernel and adds an entry; one binding for torch launches the entries.
-Limits: the kernel's name is the operator's, or there is one kernel only; entries of different rows are compiled apart, combinations within one.
+Limits: the kernel's name is the operator's, or there is one kernel only; entries of different rows are compiled apart, combinations within one. Tiling keys are
+asked for when the kernel runs, unless it asks the preprocessor: then each has an entry.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from piton.core.operator import Operator
 from piton.targets.vnpu.declarations import parse
@@ -39,6 +41,7 @@ _TORCH_ATTRIBUTES: dict[str, str] = {
     "str_list": "str[]?", "dtype": "ScalarType?",
 }  # fmt: skip
 _FILL = "piton_project"
+_FILL_ENTRY = ('#include "piton_project/fill.h"', f"PITON_REGISTER_KERNEL(1, {_FILL}::InitialValue)")
 _FILLER = """void piton_fill(uint64_t bytes, uint64_t pattern, void *to) {
     const uint64_t tiles = (bytes + 32767) / 32768, cores = piton_host_platform(PITON_PLATFORM_CORES_AIV);
     PITON_LAUNCH(piton_project::InitialValue)(tiles < cores ? tiles : cores, nullptr, nullptr)(bytes, pattern, piton_project::Addresses<1>{{to}});
@@ -46,6 +49,11 @@ _FILLER = """void piton_fill(uint64_t bytes, uint64_t pattern, void *to) {
 """Launches the kernel of fill.h, whose tiles have 32 KiB."""
 _PER_TYPE = re.compile(r"\b(?:ORIG_)?DTYPE_\w+|\bFORMAT_\w+")
 """What makes a kernel depend on the row that it is compiled for."""
+
+
+_KEY_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\b[^\n]*\bTILING_KEY_VAR\b", re.MULTILINE)
+_KEYS_NAMED = re.compile(r"\bTILING_KEY_(?:IS|LIST)[ \t]*\(([^()]*)\)|\bTILING_KEY_VAR[ \t]*==[ \t]*(\w+)")
+_NUMBER_NAMED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?([0-9]\w*)\)?", re.MULTILINE)
 
 
 def find_kernel(texts: Sequence[str], described: Described) -> str | None:
@@ -64,28 +72,42 @@ def depends_on_row(texts: Sequence[str]) -> bool:
     return any(_PER_TYPE.search(text) for text in texts)
 
 
+def keys_apart(texts: Sequence[str]) -> tuple[int, ...]:
+    """Tiling keys that these sources name, where they ask the preprocessor for the key; none where they do not."""
+    if not any(_KEY_CONDITION.search(text) for text in texts):
+        return ()
+    numbers = {name: value for text in texts for name, value in _NUMBER_NAMED.findall(text)}
+    named = [word.strip() for text in texts for match in _KEYS_NAMED.finditer(text) for word in (match[1] or match[2] or "").split(",")]
+    plain = [re.fullmatch(r"([0-9]+|0[xX][0-9a-fA-F]+)[uUlL]*", numbers.get(word, word)) for word in named]
+    return tuple(sorted({int(found[1], 0 if found[1][:2].lower() == "0x" else 10) for found in plain if found}))
+
+
 class Sources:
     """Generates the sources of one operator."""
 
-    def __init__(self, described: Described, project: Project, kernel: str, *, per_row: bool) -> None:
+    def __init__(self, described: Described, project: Project, kernel: str, *, per_row: bool, keys: Sequence[int] = ()) -> None:
+        """`per_row`: a compile for each row of element types; `keys`: one for each of these tiling keys, too."""
         self._described = described
         self._project = project
         self._kernel = kernel
         self._rows = described.rows if per_row else described.rows[:1]
+        self._keys: Sequence[int | None] = keys or (None,)
 
     def entries(self, kernel_sources: Sequence[str]) -> dict[str, str]:
-        """One device source per row, by its name."""
-        return {f"piton_entry_{index}.cpp": self._entry(index, kernel_sources) for index in range(len(self._rows))}
+        """One device source per row and key, by its name."""
+        return {f"piton_entry_{index}{_suffix(key)}.cpp": self._entry(index, key, kernel_sources) for index, key in self._compiles()}
 
     def binding(self, operator: Operator, package: str, matched: Matched) -> str:
         """The torch binding under the suite's signature."""
-        declared = [f"namespace {self._scope(i)} {{ void {self._kernel}(uint64_t, uint64_t, {self._addresses()}); }}" for i in range(len(self._rows))]
+        declared = [f"namespace {self._scope(*one)} {{ void {self._kernel}(uint64_t, uint64_t, {self._addresses()}); }}" for one in self._compiles()]
         launched = [self._launcher(index) for index in range(len(self._rows))]
         entries = ", ".join(f"&piton_launch_{index}" for index in range(len(self._rows)))
         arguments = ", ".join(f'{{"{item.name}", {"true" if item.kind == "dtype" else "false"}}}' for item in matched.arguments)
         filler = "&piton_fill" if self._fills else "nullptr"
         places = ", ".join(f"{{{', '.join(map(str, item))}}}" for item in (matched.inputs, matched.attributes, matched.results))
         lines = [
+            "#include <stdexcept>",
+            "#include <string>",
             "#include <torch/library.h>",
             '#include "piton_project/addresses.h"',
             '#include "piton_project/binding.h"',
@@ -113,24 +135,33 @@ class Sources:
     def _addresses(self) -> str:
         return f"piton_project::Addresses<{len(self._described.inputs) + len(self._described.outputs) + 2}>"
 
-    def _scope(self, index: int) -> str:
+    def _compiles(self) -> list[tuple[int, int | None]]:
+        """Rows with the keys that are compiled apart."""
+        return list(product(range(len(self._rows)), self._keys))
+
+    def _scope(self, index: int, key: int | None) -> str:
         """Namespace of an entry, which is what a report shows before the kernel's name."""
-        return (
-            f"row_{index}"
-            if len(self._rows) == 1
-            else "_".join(dict.fromkeys(name.removeprefix("DT_").lower() for name in self._rows[index].types)) + f"_{index}"
-        )
+        types = dict.fromkeys(name.removeprefix("DT_").lower() for name in self._rows[index].types)
+        return ("row" if len(self._rows) == 1 else "_".join(types)) + f"_{index}{_suffix(key)}"
 
     def _launcher(self, index: int) -> str:
         return (
             f"void piton_launch_{index}(uint32_t blocks, uint64_t key, uint64_t bytes, void *const *arguments) {{\n"
             f"    {self._addresses()} addresses;\n"
             "    std::copy_n(arguments, std::size(addresses.at), addresses.at);\n"
-            f"    PITON_LAUNCH({self._scope(index)}::{self._kernel})(blocks, nullptr, nullptr)(key, bytes, addresses);\n"
+            f"{self._launch(index)}"
             "}"
         )
 
-    def _entry(self, index: int, kernel_sources: Sequence[str]) -> str:
+    def _launch(self, index: int) -> str:
+        launches = {key: f"PITON_LAUNCH({self._scope(index, key)}::{self._kernel})(blocks, nullptr, nullptr)(key, bytes, addresses);" for key in self._keys}
+        if None in launches:
+            return f"    {launches[None]}\n"
+        cases = "".join(f"        case {key}: {launch} break;\n" for key, launch in launches.items())
+        refused = f'"{self._kernel}: the tiling function set tiling key " + std::to_string(key) + "; the kernel has {", ".join(map(str, launches))}"'
+        return f"    switch (key) {{\n{cases}        default: throw std::runtime_error({refused});\n    }}\n"
+
+    def _entry(self, index: int, key: int | None, kernel_sources: Sequence[str]) -> str:
         lines = [
             f'#line 1 "(entry of {self._kernel} for {", ".join(self._rows[index].types)})"',
             "#include <cstdint>",
@@ -141,16 +172,17 @@ class Sources:
             *self._structures(),
             '#include "kernel_operator.h"',
             '#include "piton_project/entry.h"',
+            *([] if key is None else ["#undef TILING_KEY_VAR", f"#define TILING_KEY_VAR {key}"]),
             *(f'#include "{path}"' for path in kernel_sources),
-            f"namespace {self._scope(index)} {{",
+            f"namespace {self._scope(index, key)} {{",
             f"__global__ __aicore__ void {self._kernel}(uint64_t key, uint64_t bytes, {self._addresses()} addresses) {{",
             "    piton::BeginTiling(key, true, bytes);",
             *self._calls(),
             "    piton::EndTiling();",
             "}",
             "}",
-            f"PITON_REGISTER_KERNEL(0, {self._scope(index)}::{self._kernel})",
-            *(['#include "piton_project/fill.h"', f"PITON_REGISTER_KERNEL(1, {_FILL}::InitialValue)"] if self._fills and index == 0 else []),
+            f"PITON_REGISTER_KERNEL(0, {self._scope(index, key)}::{self._kernel})",
+            *(_FILL_ENTRY if self._fills and (index, key) == self._compiles()[0] else ()),
         ]
         return "\n".join(lines) + "\n"
 
@@ -193,6 +225,10 @@ class Sources:
         assert template is not None
         arguments = [_CXX_OF.get(value, "void") if parameter.is_type else str(value) for parameter, value in zip(template.parameters, values, strict=True)]
         return f"{self._kernel}<{', '.join(arguments)}>" if arguments else self._kernel
+
+
+def _suffix(key: int | None) -> str:
+    return "" if key is None else f"_key_{key}"
 
 
 def _type_call(template: Template, key: int) -> str:

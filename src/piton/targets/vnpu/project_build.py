@@ -14,7 +14,7 @@ from piton.core.operator import Operator
 from piton.core.protocols import Limits, ProcessJob, Role, Runner
 from piton.core.submission import Manifest, OperatorSources
 from piton.core.verdict import Cause, Outcome, Place, outcome
-from piton.targets.vnpu.project import BINDING, DESCRIBER, DESCRIBER_TEXT, Sources, depends_on_row, find_kernel
+from piton.targets.vnpu.project import BINDING, DESCRIBER, DESCRIBER_TEXT, Sources, depends_on_row, find_kernel, keys_apart
 from piton.targets.vnpu.project_described import Project
 from piton.targets.vnpu.project_match import NoMatchError, match
 from piton.targets.vnpu.source_build import SourceBuild
@@ -92,7 +92,8 @@ class ProjectBuild:
         if kernel is None:
             return self._refused(f"op_kernel has no kernel for {described.type}: a __global__ function of its name in snake case", Cause.OPERATOR_MISSING)
         seen = {path for source in self._sources.kernels for path in self._tree.included_by(source)}
-        sources = Sources(described, project, kernel, per_row=depends_on_row([self._tree.text(path) for path in sorted(seen)]))
+        everything = [self._tree.text(path) for path in sorted(seen)]
+        sources = Sources(described, project, kernel, per_row=depends_on_row(everything), keys=keys_apart(everything))
         self._add({**sources.entries(self._sources.kernels), BINDING: sources.binding(operator, self._manifest.package, matched)})
         return None
 

@@ -1,9 +1,9 @@
-"""Turn launches `kernel<<<blocks, l2, stream>>>(arguments)` into C++ that an ordinary compiler reads.
+"""Turn what is no C++ into C++ that an ordinary compiler reads: launches `kernel<<<blocks, l2, stream>>>(arguments)` and `[[block_local]]`.
 
 Problem: the launch syntax is an extension of the vendor's compiler.
 Approach: a tokenizer that knows comments, strings, raw strings and numbers finds each `<<<`, takes the kernel's name before it (qualified, with template
 arguments, pasted in a macro) and the `>>>` that ends the configuration, and replaces three pieces of text: `PITON_LAUNCH(kernel)(configuration)(arguments)`.
-Nothing else moves, so that every line keeps its number.
+The attribute of a variable that every core has for itself becomes the macro `__BLOCK_LOCAL__`. Nothing else moves, so that every line keeps its number.
 Limits: no preprocessing, so that a launch whose `<<<` comes out of a macro is not seen. What does not have the form of a launch stays as it is: the compiler
 then reports it in its place.
 """
@@ -31,12 +31,15 @@ class Launch:
 def rewrite(text: str, path: str) -> str:
     """`text` with its launches rewritten, after a `#line` directive that names `path` (as diagnostics shall show it); a byte-order mark goes."""
     text = text.removeprefix("\ufeff")  # only at the start of a file does a compiler know it
-    return f'#line 1 "{_escaped(path)}"\n{_replaced(text, find_launches(text))}'
+    return f'#line 1 "{_escaped(path)}"\n{_replaced(text)}'
 
 
 def find_launches(text: str) -> list[Launch]:
     """Every launch of `text`, in order."""
-    tokens = tokens_of(text)
+    return _launches(tokens_of(text))
+
+
+def _launches(tokens: list[Token]) -> list[Launch]:
     ends = _configuration_ends(tokens)
     launches: list[Launch] = []
     index = 0
@@ -125,14 +128,24 @@ def _configuration_ends(tokens: list[Token]) -> dict[int, int]:
     return ends
 
 
-def _replaced(text: str, launches: list[Launch]) -> str:
+def _block_locals(tokens: list[Token]) -> list[tuple[int, int]]:
+    """Where `[[block_local]]` stands."""
+    fives = zip(*(tokens[index:] for index in range(5)), strict=False)
+    return [(five[0].start, five[4].end) for five in fives if [token.text for token in five] == ["[", "[", "block_local", "]", "]"]]
+
+
+def _replaced(text: str) -> str:
+    tokens = tokens_of(text)
+    changes = [(start, end, "__BLOCK_LOCAL__") for start, end in _block_locals(tokens)]
+    for launch in _launches(tokens):
+        configuration = text[launch.open_start + 3 : launch.close_start]
+        changes.append((launch.kernel_start, launch.close_end, f"PITON_LAUNCH({text[launch.kernel_start : launch.open_start]})({configuration})"))
     pieces: list[str] = []
     done = 0
-    for launch in launches:
-        kernel = text[launch.kernel_start : launch.open_start]
-        configuration = text[launch.open_start + 3 : launch.close_start]
-        pieces += [text[done : launch.kernel_start], f"PITON_LAUNCH({kernel})({configuration})"]
-        done = launch.close_end
+    for start, end, new in sorted(changes):
+        if start >= done:
+            pieces += [text[done:start], new]
+            done = end
     return "".join([*pieces, text[done:]])
 
 

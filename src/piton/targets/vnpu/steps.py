@@ -56,6 +56,8 @@ _LENIENT = ("-Wl,--unresolved-symbols=report-all", "-Wl,--warn-unresolved-symbol
 """Report undefined symbols without failing: some are provided at run time, and which those are is decided by the names above."""
 DEVICE_LINK = ("-shared", "-nodefaultlibs", "-Wl,--gc-sections", *_LENIENT)
 """Of the device library, before its objects and -lgcc: without the machine's libraries, so that everything it needs of them is named."""
+_BLOCK_LOCAL = "block_local.ld"
+"""Beside the seams: brings the variables that every core has for itself together."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class OperatorSteps:
 
     def device_link(self, objects: list[str]) -> Step:
         """The device library."""
-        return self._link_step("device.so", (*DEVICE_LINK, *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
+        return self._link_step("device.so", (*DEVICE_LINK, f"-Wl,-T,{self._own.paths.seams / _BLOCK_LOCAL}", *objects, "-lgcc"), objects, EXPECTED_ON_DEVICE)
 
     def device_pass(self, unit: Unit, host_object: Path) -> list[Unit]:
         """The device pass of a single-source file whose host pass is compiled: kernels are what that pass launches."""
@@ -199,9 +201,16 @@ class OperatorSteps:
         return argument.replace(str(self._tree.root.parent), "").replace(str(self._own.paths.root), "")
 
     def _link_step(self, name: str, arguments: tuple[str, ...], objects: list[str], expected: re.Pattern[str]) -> Step:
-        shown = [argument for argument in arguments if argument not in objects]
+        shown = [self._without_folders(argument) for argument in arguments if argument not in objects]
         key = digest([self.key, name, shown, expected.pattern, [digest_bytes(Path(item).read_bytes()) for item in objects]])
-        return Step(name, arguments, key, readable=(str(self._own.torch),), is_acceptable=lambda output: not unexpected(output, expected), is_product=True)
+        return Step(
+            name,
+            arguments,
+            key,
+            readable=(str(self._own.torch), str(self._own.paths.root)),
+            is_acceptable=lambda output: not unexpected(output, expected),
+            is_product=True,
+        )
 
 
 def unexpected(output: str, expected: re.Pattern[str]) -> list[str]:

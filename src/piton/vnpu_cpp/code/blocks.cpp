@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include "block_locals.h"
 #include "device/signals.h"
 #include "engine.h"
 #include "fibre.h"
@@ -27,6 +28,7 @@ struct Block {
     const vnpu_kernel *kernel = nullptr;
     bool is_cube = false;  // the kind of core, for kernels that were compiled for each
     uint64_t answer = 0;
+    BlockLocals locals;
 };
 
 std::vector<const vnpu_kernel *> kernels;  // in the order of their declaration
@@ -61,7 +63,7 @@ void declare(const vnpu_kernel &kernel) {
     text += '\0';
     text += std::string(kernel.title ? kernel.title : "").substr(0, remote::kMaxNameBytes - 1);
     put_text(text.data(), text.size());
-    const remote::Declaration declaration = {kernel.abi_version, kernel.core_kind, kernel.argument_bytes, kernel.cube_entry ? 1u : 0u};
+    const remote::Declaration declaration = {kernel.abi_version, kernel.core_kind, kernel.argument_bytes, kernel.cube_entry ? 1u : 0u, kernel.local_bytes};
     std::memcpy(begin_slot(Kind::Kernel).payload, &declaration, sizeof declaration);
     put();
     kernels.push_back(&kernel);
@@ -80,7 +82,9 @@ void go_on(uint32_t core, Block &block) {
     current_core = core;
     set_core(core);
     take_budget();
+    block.locals.enter();
     block.fibre->resume();
+    block.locals.leave();
     current = nullptr;
     if (!block.fibre->is_done()) return;
     idle.push_back(std::move(block.fibre));
@@ -91,6 +95,7 @@ void start(const Given &given) {
     Block &block = blocks[given.core];
     block.kernel = kernels.at(given.kernel);
     block.is_cube = given.value != 0;
+    block.locals = BlockLocals(*block.kernel);
     device::set_running_kernel(block.kernel->title && *block.kernel->title ? block.kernel->title : block.kernel->name);
     if (idle.empty()) idle.push_back(std::make_unique<Fibre>());
     block.fibre = std::move(idle.back());

@@ -167,7 +167,8 @@ struct Core {
     uint16_t addresses[2][16] = {};  // source and destination of TransDataTo5HD, in blocks of 32 bytes
     ImageRegisters image;            // of LoadData as convolution
     FixRegisters fix;
-    std::optional<uint64_t> deq_scale;  // a half, or what dequant.cpp says
+    std::vector<uint8_t> sparse_places;  // that LoadDataWithSparse brought, a quarter of L0B: those of its byte a lie at a / 4; empty: none yet
+    std::optional<uint64_t> deq_scale;   // a half, or what dequant.cpp says
     uint64_t ctrl = kCtrlAtStart;
     uint64_t sys_workspace = 0;
     bool asks_blocks = false, asks_ratio = false;  // it has called GetBlockNum, GetTaskRatio
@@ -251,6 +252,7 @@ void set_atomic(Core &core, const vnpu_record &record);
 void run_copy(Core &core, const vnpu_record &record);
 void run_nd2nz(Core &core, const vnpu_record &record);
 void run_load_data(Core &core, const vnpu_record &record);
+void run_load_sparse(Core &core, const vnpu_record &record);
 void run_load_image(Core &core, const vnpu_record &record);
 void run_bias_copy(Core &core, const vnpu_record &record);
 void run_mmad(Core &core, const vnpu_record &record);

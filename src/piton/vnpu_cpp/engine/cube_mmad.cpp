@@ -5,7 +5,9 @@
  * Approach: cube_product.cpp has the numbers. For floats the products of one fractal's depth (8 or 16) are summed one after another in float and
  * then added to the accumulator: how the chip sums inside is not published. Integers saturate. A row of A or a column of B that holds an undefined byte makes
  * its results undefined; so are results beyond m and n.
- * Limits: one row (m = 1) is read as a plain vector (GEMV). No sparse matrices.
+ * A sparse right matrix has half of its rows; the cost is that of an Mmad of half the depth: its page chooses from A first and then multiplies as Mmad does
+ * (assumed, no public figure). An undefined byte of A makes its row undefined, chosen or not.
+ * Limits: one row (m = 1) is read as a plain vector (GEMV), but not with a sparse matrix. A place of 3, which the page does not have, means nothing sensible.
  */
 #include "cube_mmad.h"
 
@@ -26,6 +28,7 @@ constexpr uint64_t kOrderedByHardware = 10;  // (m / 16) * (n / 16) from which o
 bool are_types_supported(const vnpu_record &record) {
     const uint8_t a = record.src0.dtype, c = record.dst.dtype;
     if (a != record.src1.dtype) return false;
+    if ((record.p[3] & VNPU_MMAD_SPARSE) && a != VNPU_DT_I8) return false;
     const bool is_integer = a == VNPU_DT_I8 || a == VNPU_DT_I4;
     return is_integer ? c == VNPU_DT_I32 : c == VNPU_DT_F32 && (a == VNPU_DT_F16 || a == VNPU_DT_BF16 || a == VNPU_DT_F32);
 }
@@ -48,6 +51,9 @@ MmadPlan plan_mmad(Core &core, const vnpu_record &record) {
     plan.m1 = ceil_div(plan.m, kSide);
     plan.n1 = ceil_div(plan.n, kSide);
     plan.k1 = ceil_div(plan.k, plan.depth);
+    plan.is_sparse = (record.p[3] & VNPU_MMAD_SPARSE) != 0;
+    plan.b_k = plan.is_sparse ? ceil_div(plan.k, 2) : plan.k;
+    plan.b_k1 = ceil_div(plan.b_k, plan.depth);
     const bool is_even = (record.p[3] & VNPU_MMAD_K_ALIGN) != 0 && plan.bits == 32;
     plan.k_pitch = is_even ? ceil_div(plan.k1, 2) * 2 : plan.k1;
     plan.is_zero = (record.p[3] & VNPU_MMAD_ZERO) != 0;
@@ -80,12 +86,12 @@ void order(Core &core, const vnpu_record &record, const MmadPlan &plan) {
 }
 
 // ---- undefined bytes ----
-// Whether any of k elements of a row or column is undefined; `at` gives the place of an element.
+// Whether any of `k` elements of a row or column is undefined; `at` gives the place of an element.
 template <class At>
-bool is_line_undefined(const UndefinedBytes &undefined, const MmadPlan &plan, At at) {
-    for (uint64_t deep = 0; deep < plan.k; deep += plan.depth) {
+bool is_line_undefined(const UndefinedBytes &undefined, const MmadPlan &plan, uint64_t k, At at) {
+    for (uint64_t deep = 0; deep < k; deep += plan.depth) {
         const uint64_t begin = at(deep);
-        if (undefined.any(begin, begin + ceil_div(std::min(plan.depth, plan.k - deep) * plan.bits, 8))) return true;
+        if (undefined.any(begin, begin + ceil_div(std::min(plan.depth, k - deep) * plan.bits, 8))) return true;
     }
     return false;
 }
@@ -96,7 +102,7 @@ std::vector<bool> undefined_rows(Core &core, const vnpu_record &record, const Mm
     if (!undefined.any(record.src0.addr, record.src0.addr + plan.a_bytes())) return {};
     std::vector<bool> marks(plan.m);
     for (uint64_t row = 0; row < plan.m; ++row)
-        marks[row] = is_line_undefined(undefined, plan, [&](uint64_t deep) { return record.src0.addr + plan.a_at(row, deep); });
+        marks[row] = is_line_undefined(undefined, plan, plan.k, [&](uint64_t deep) { return record.src0.addr + plan.a_at(row, deep); });
     return marks;
 }
 
@@ -108,7 +114,7 @@ std::vector<bool> undefined_columns(Core &core, const vnpu_record &record, const
     std::vector<bool> marks(plan.n);
     for (uint64_t column = 0; column < plan.n; ++column)
         marks[column] = (plan.is_bias && bias.any(first + column * 4, first + column * 4 + 4)) ||
-                        is_line_undefined(undefined, plan, [&](uint64_t deep) { return record.src1.addr + plan.b_at(deep, column); });
+                        is_line_undefined(undefined, plan, plan.b_k, [&](uint64_t deep) { return record.src1.addr + plan.b_at(deep, column); });
     return marks;
 }
 
@@ -140,13 +146,15 @@ void run_mmad(Core &core, const vnpu_record &record) {
     check_on_chip(core, record, record.dst, plan.c_bytes(), true, kL0cAlign);
     if (plan.is_bias) check_on_chip(core, record, bias_of(record), plan.n * 4, false, kBiasAlign);
     order(core, record, plan);
+    if (plan.is_sparse && core.moves_data() && core.sparse_places.empty())
+        core.fail(record, "undefined_data", "MmadWithSparse: nothing has brought the places of the right matrix; needed: LoadDataWithSparse");
     if (core.moves_data()) {
         multiply(core, record, plan);
         mark_results(core, record, plan);
     }
     vnpu_record charged = record;
     if (record.src0.dtype == VNPU_DT_F32 && (core.ctrl & kCtrlHf32)) charged.p[3] |= VNPU_MMAD_HF32;
-    core.append(cost_of(core.launch.chip, charged, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.k1), plan.m * plan.n * plan.k));
+    core.append(cost_of(core.launch.chip, charged, static_cast<uint32_t>(plan.m1 * plan.n1 * plan.b_k1), plan.m * plan.n * plan.b_k));
 }
 
 }  // namespace vnpu

@@ -67,6 +67,7 @@ struct Product {
     Product(Core &of, const vnpu_record &mmad, const MmadPlan &made);
     void read_rows();
     void read_columns(uint64_t first);
+    void read_sparse_columns(uint64_t first);
     void place_bias(uint64_t first);
     void add_products(uint64_t first);
 };
@@ -102,6 +103,18 @@ void Product<Value>::read_columns(uint64_t first) {
     }
 }
 
+// The dense matrix that the kept elements come from. Two kept ones of one place share it, which multiplies to the same.
+template <class Value>
+void Product<Value>::read_sparse_columns(uint64_t first) {
+    std::fill(columns.begin(), columns.end(), Value{});
+    const uint64_t count = std::min(kSide, plan.n - first);
+    for (uint64_t kept = 0; kept < plan.b_k; ++kept)
+        for (uint64_t column = 0; column < count; ++column) {
+            const uint64_t row = sparse_row(core, record, plan, kept, first + column);
+            if (row < pitch) columns[row * kSide + column] += static_cast<Value>(static_cast<int8_t>(b[plan.b_at(kept, first + column)]));
+        }
+}
+
 // What the sums start from, where that is not what L0C holds.
 template <class Value>
 void Product<Value>::place_bias(uint64_t first) {
@@ -125,7 +138,7 @@ void multiply_values(Core &core, const vnpu_record &record, const MmadPlan &plan
     Product<Value> product(core, record, plan);
     product.read_rows();
     for (uint64_t first = 0; first < plan.n; first += kSide) {
-        product.read_columns(first);
+        plan.is_sparse ? product.read_sparse_columns(first) : product.read_columns(first);
         product.place_bias(first);
         product.add_products(first);
     }

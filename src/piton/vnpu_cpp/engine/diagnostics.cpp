@@ -82,6 +82,7 @@ constexpr OpcodeName kNames[] = {
     {VNPU_OP_LOAD_DATA, "LoadData"},
     {VNPU_OP_LOAD_DATA_TRANSPOSE, "LoadDataWithTranspose"},
     {VNPU_OP_LOAD_IMAGE, "LoadData"},
+    {VNPU_OP_LOAD_SPARSE, "LoadDataWithSparse"},
     {VNPU_OP_FILL, "Fill"},
     {VNPU_OP_MMAD, "Mmad"},
     {VNPU_OP_FIXPIPE, "Fixpipe"},

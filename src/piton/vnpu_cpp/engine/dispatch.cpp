@@ -127,6 +127,8 @@ void execute(Core &core, const vnpu_record &record) {
         case VNPU_OP_LOAD_DATA:
         case VNPU_OP_LOAD_DATA_TRANSPOSE:
             return run_load_data(core, record);
+        case VNPU_OP_LOAD_SPARSE:
+            return run_load_sparse(core, record);
         case VNPU_OP_LOAD_IMAGE:
             return run_load_image(core, record);
         case VNPU_OP_MMAD:

@@ -3,6 +3,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "block_locals.h"
 #include "core.h"
 
 namespace vnpu {
@@ -22,6 +23,7 @@ namespace {
 struct Block {
     Core *core;
     std::unique_ptr<Fibre> fibre;
+    BlockLocals locals;
 };
 
 void violation(Launch &launch, int64_t core, const std::string &cause, const std::string &message, Numbers numbers = {}) {
@@ -51,7 +53,12 @@ bool is_launchable(Launch &launch) {
         violation(launch, -1, "bad_parameter", std::string("kernel ") + kernel.title + " launched with 0 blocks", {{"blocks", 0}});
         return false;
     }
-    return true;
+    if (kernel.local_bytes <= kMostLocalBytes) return true;
+    violation(launch, -1, "unsupported_api",
+              "the variables that every core has for itself (__BLOCK_LOCAL__) take " + std::to_string(kernel.local_bytes) +
+                  " bytes in this library, more than the " + std::to_string(kMostLocalBytes) + " that are supported; keep large data in the unified buffer",
+              {{"bytes", kernel.local_bytes}});
+    return false;
 }
 
 }  // namespace
@@ -89,7 +96,7 @@ private:
 
     void start(uint32_t index) {
         cores_.push_back(std::make_unique<Core>(launch_, index, take_buffer()));
-        Block block{cores_.back().get(), take_fibre()};
+        Block block{cores_.back().get(), take_fibre(), BlockLocals(*launch_.kernel)};
         block.core->fibre = block.fibre.get();
         block.fibre->start(run_program, block.core);
         advance(std::move(block));
@@ -104,7 +111,9 @@ private:
 
     void advance(Block block) {
         running = block.core;
+        block.locals.enter();
         block.fibre->resume();
+        block.locals.leave();
         running = nullptr;
         if (!block.fibre->is_done()) {
             waiting_.push_back(std::move(block));

@@ -56,6 +56,7 @@ struct Declaration {
     uint32_t core_kind;
     uint32_t argument_bytes;
     uint32_t is_compiled_by_core;  // once for each kind of core
+    uint32_t local_bytes;          // of variables that every core has for itself
 };
 
 struct alignas(64) Slot {

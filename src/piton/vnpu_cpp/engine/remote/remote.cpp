@@ -128,9 +128,10 @@ bool Remote::declare(const Slot &slot) {
                                 name,
                                 kernel_texts_.back().c_str(),
                                 declared.argument_bytes,
-                                0,
+                                declared.local_bytes,
                                 entry,
-                                declared.is_compiled_by_core ? entry : nullptr};
+                                declared.is_compiled_by_core ? entry : nullptr,
+                                nullptr};
     kernels_.emplace(name, static_cast<uint32_t>(kernels_.size()));
     vnpu_register_kernel(&kernel);
     text_.clear();

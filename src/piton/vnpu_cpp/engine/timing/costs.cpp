@@ -131,6 +131,7 @@ constexpr CostRow kRows[] = {
     {VNPU_OP_DATA_COPY_ND2NZ, "DataCopy", Formula::Copy, kFamilies},
     {VNPU_OP_LOAD_DATA, "LoadData", Formula::LoadData, kFamilies},
     {VNPU_OP_LOAD_IMAGE, "LoadData", Formula::LoadData, kFamilies},
+    {VNPU_OP_LOAD_SPARSE, "LoadDataWithSparse", Formula::LoadData, kFamilies},  // assumed: the places come beside the fractals and cost their bytes
     {VNPU_OP_FILL, "Fill", Formula::LoadData, kFamilies},
     {VNPU_OP_LOAD_DATA_TRANSPOSE, "LoadDataWithTranspose", Formula::LoadData, kFamilies},
     {VNPU_OP_MMAD, "Mmad", Formula::Mmad, kFamilies},

@@ -5,12 +5,26 @@
  * Approach: a pool holds its own buffers, at most as many as it says, at addresses counted from its start. Reset waits for what FreeTensor has set, so that
  * the buffers' last uses have ended (facts read in the public headers of the framework). Whether that is enough for the next user of the bytes is the race
  * detector's to say: a Reset orders what a queue's flags order, not every pipe against every other.
- * Limits: no custom pools. Event ids that Reset waits for are given back, where the framework's are not.
+ * Limits: pools of a kernel's own are in custom_pool.h. Event ids that Reset waits for are given back, where the framework's are not.
  */
 #ifndef PITON_ASCENDC_BUFFER_POOL_H
 #define PITON_ASCENDC_BUFFER_POOL_H
 
 #include "queue.h"
+
+namespace piton {
+
+/* The flags of freed buffers; their pipe may be gone by now. */
+PITON_API void WaitForFreed(const QueueBuffer *buffers, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const QueueBuffer &buffer = buffers[i];
+        if (buffer.state == BufferState::Free && buffer.freeId != kNoEventId) {
+            SubmitFlag(VNPU_OP_WAIT_FLAG, PipesOf(buffer.freeEvent), buffer.freeId, VNPU_F_QUEUE, {Here(), buffer.file, buffer.line});
+        }
+    }
+}
+
+}  // namespace piton
 
 namespace AscendC {
 
@@ -28,15 +42,7 @@ public:
     TBufPool() = default;
     TBufPool(const TBufPool &) = delete;
     TBufPool &operator=(const TBufPool &) = delete;
-    /* The pipe may be gone by now: only the flags are waited for. */
-    PITON_API ~TBufPool() {
-        for (uint32_t i = 0; i < used_; ++i) {
-            const piton::QueueBuffer &buffer = buffers_[i];
-            if (buffer.state == piton::BufferState::Free && buffer.freeId != piton::kNoEventId) {
-                piton::SubmitFlag(VNPU_OP_WAIT_FLAG, piton::PipesOf(buffer.freeEvent), buffer.freeId, VNPU_F_QUEUE, {piton::Here(), buffer.file, buffer.line});
-            }
-        }
-    }
+    PITON_API ~TBufPool() { piton::WaitForFreed(buffers_, used_); }
 
     template <class Queue>
     PITON_API bool InitBuffer(Queue &queue, piton::Narrow<uint8_t> num, piton::Narrow<uint32_t> len, piton::Location at = piton::Location()) {
@@ -96,14 +102,15 @@ public:
     template <class Shared>
     PITON_API bool Share(const Shared &shared, uint32_t len, piton::Location at) {
         static_assert(piton::SpaceOf(Shared::kPosition) == kSpace, "InitBufPool: both pools have to be in the same memory");
-        piton::RequireRange(kInitBufPool, 1, len, 0, shared.bytes_, at);
-        Attach(shared.pipe_, shared.start_, shared.bytes_);
+        piton::RequireRange(kInitBufPool, 1, len, 0, shared.Bytes(), at);
+        Attach(shared.Pipe(), shared.Start(), shared.Bytes());
         return true;
     }
+    PITON_API TPipe *Pipe() const { return pipe_; }
+    PITON_API uint32_t Start() const { return start_; }
+    PITON_API uint32_t Bytes() const { return bytes_; }
 
 private:
-    template <TPosition, uint32_t>
-    friend class TBufPool;
     static constexpr const char *kInitBuffer = "TBufPool::InitBuffer";
     static constexpr const char *kInitBufPool = "InitBufPool";
 

@@ -1,5 +1,5 @@
 /*
- * LoadData, LoadDataWithTranspose and Mmad: fractals into L0A and L0B, and their product into L0C.
+ * LoadData, LoadDataWithTranspose, LoadDataWithSparse, Mmad and MmadWithSparse: fractals into L0A and L0B, and their product into L0C.
  *
  * Problem: the calls count in fractals of 512 bytes, in squares of one or two of them, or in gaps after them.
  * Approach: everything becomes bytes from start to start in the record; which source fractal comes first becomes part of the source's address.
@@ -13,7 +13,7 @@
 
 namespace piton {
 
-constexpr uint32_t kFractalBytes = 512;
+constexpr uint32_t kFractalBytes = 512, kPlacesPerFractal = 128;
 
 template <typename T>
 constexpr bool kIsLoaded = kIsOneOf<T, AscendC::int4b_t, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float>;
@@ -175,7 +175,8 @@ PITON_API void LoadDataWithTranspose(const LocalTensor<T> &dst, const LocalTenso
 
 namespace piton {
 
-template <typename C, typename A, typename B>
+/* `mode`: VNPU_MMAD_SPARSE or nothing. */
+template <uint32_t mode = 0, typename C, typename A, typename B>
 PITON_API void SubmitMmad(const AscendC::LocalTensor<C> &dst, const AscendC::LocalTensor<A> &fm, const AscendC::LocalTensor<B> &filter,
                           const AscendC::MmadParams &params, const vnpu_operand *bias, Location at) {
     static_assert(kIsMultiplied<C, A, B>,
@@ -184,7 +185,8 @@ PITON_API void SubmitMmad(const AscendC::LocalTensor<C> &dst, const AscendC::Loc
     const bool isZero = bias == nullptr && params.cmatrixInitVal && !params.isBias;
     const bool isFromTable = bias != nullptr || params.cmatrixSource;
     vnpu_record record = MakeNote(VNPU_OP_MMAD, at, params.m, params.n, params.k);
-    record.p[3] = params.unitFlag | (isZero ? VNPU_MMAD_ZERO : 0) | (isFromTable ? VNPU_MMAD_BIAS : 0) | (params.kDirectionAlign ? VNPU_MMAD_K_ALIGN : 0);
+    record.p[3] =
+        mode | params.unitFlag | (isZero ? VNPU_MMAD_ZERO : 0) | (isFromTable ? VNPU_MMAD_BIAS : 0) | (params.kDirectionAlign ? VNPU_MMAD_K_ALIGN : 0);
     record.pipe = VNPU_PIPE_M;
     record.dst = dst.Operand();
     record.src0 = fm.Operand();
@@ -211,6 +213,28 @@ PITON_API void Mmad(const LocalTensor<T> &dst, const LocalTensor<U> &fm, const L
     const vnpu_operand row = bias.Operand();
     piton::RequireRange("Mmad", 3, static_cast<uint32_t>(row.space), VNPU_SPACE_BT, VNPU_SPACE_BT, at); /* TPosition::C2 */
     piton::SubmitMmad(dst, fm, filter, mmadParams, &row, at);
+}
+
+/* `filter` keeps two of each four rows, as LoadDataWithSparse has brought them with their places; k is that of `fm`. */
+template <typename T, typename U>
+PITON_API void MmadWithSparse(const LocalTensor<T> &dst, const LocalTensor<U> &fm, const LocalTensor<U> &filter, const MmadParams &mmadParams,
+                              piton::Location at = piton::Location()) {
+    static_assert(std::is_same<T, int32_t>::value && std::is_same<U, int8_t>::value, "MmadWithSparse multiplies int8_t into int32_t");
+    piton::RequireRange("MmadWithSparse", 3, static_cast<uint32_t>(mmadParams.kDirectionAlign), 0, 0, at);
+    piton::SubmitMmad<VNPU_MMAD_SPARSE>(dst, fm, filter, mmadParams, nullptr, at);
+}
+
+/* Fractals one after another to L0B, and 128 bytes of places for each; of the parameters startIndex and repeatTimes mean something. */
+template <typename T, typename U>
+PITON_API void LoadDataWithSparse(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<U> &idx, const LoadData2dParams &loadDataParam,
+                                  piton::Location at = piton::Location()) {
+    static_assert(std::is_same<T, int8_t>::value && std::is_same<U, uint8_t>::value, "LoadDataWithSparse takes int8_t with places as uint8_t");
+    vnpu_record record = piton::MakeNote(VNPU_OP_LOAD_SPARSE, at, loadDataParam.repeatTimes, 0, 0);
+    record.pipe = VNPU_PIPE_MTE1;
+    record.dst = dst.Operand();
+    record.src0 = piton::After(src.Operand(), uint64_t(loadDataParam.startIndex) * piton::kFractalBytes);
+    record.src1 = piton::After(idx.Operand(), uint64_t(loadDataParam.startIndex) * piton::kPlacesPerFractal);
+    piton::Submit(record);
 }
 
 }  // namespace AscendC

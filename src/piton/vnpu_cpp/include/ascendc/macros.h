@@ -25,6 +25,19 @@
 #define __tiling_data_ptr__
 #define __kfc_workspace__
 #define __vector__
+
+/*
+ * A variable that every core has for itself: the engine swaps these with the cores (engine/block_locals.h). `[[block_local]]` becomes this macro in the sources
+ * (rewrite.py), since an ordinary name must not be a macro. `used` keeps the compiler from taking an inline variable out of its section where one object is
+ * compiled as a whole. A section per variable: see vnpu/block_local.ld.
+ */
+#define PITON_TEXT(text) #text
+#define PITON_LOCAL_SECTION(number) "piton_block_local." PITON_TEXT(number)
+#if defined(PITON_HOST_PASS)
+#define __BLOCK_LOCAL__
+#else
+#define __BLOCK_LOCAL__ __attribute__((used, section(PITON_LOCAL_SECTION(__COUNTER__))))
+#endif
 #pragma GCC diagnostic ignored "-Wignored-qualifiers" /* that is the point of the next lines */
 #define __cube__ const
 /* __mix__(cube cores, vector cores) of a block: (0, 1) and (1, 0) are kernels for one kind, with the scheduler that SyncAll and cross-core flags need. */

@@ -5,7 +5,7 @@
  * Approach: AllocTensor takes the next free buffer round robin and waits for the flag its last FreeTensor set; EnQue sets the forward flag, DeQue waits for
  * it; FreeTensor sets the backward flag. A queue of depth 0 keeps one pair of ids per buffer for its whole life, with the backward flag set at the start.
  * What would wait for ever on the chip is reported instead (facts read in the public headers of the framework).
- * Limits: of the handle forms (TBufHandle) there is DeQue alone; queue configurations have no effect.
+ * Limits: of the handle forms (TBufHandle) there are DeQue and what pools of a kernel's own need (custom_pool.h); queue configurations have no effect.
  */
 #ifndef PITON_ASCENDC_QUEUE_H
 #define PITON_ASCENDC_QUEUE_H
@@ -100,6 +100,20 @@ public:
     PITON_API void FreeAllEvent(piton::Location at = piton::Location()) {
         for (uint32_t i = 0; i < count_; ++i) {
             pipe_->WaitQueueFlag(kBackward, first_[i].freeId, at);
+        }
+    }
+
+    /* Of a pool of the kernel's own (custom_pool.h): `num` buffers that begin with `startBufhandle`; then memory for each, in their order. */
+    PITON_API void InitStartBufHandle(TBufHandle startBufhandle, uint8_t num, uint32_t) {
+        first_ = reinterpret_cast<piton::QueueBuffer *>(startBufhandle);
+        count_ = num;
+    }
+    template <class Pool>
+    PITON_API void InitBufHandle(Pool *bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr, uint32_t len, piton::Location at = piton::Location()) {
+        piton::RequireRange("InitBufHandle", 1, index, 0, int64_t(count_) - 1, at);
+        TPipe *pipe = bufPool->piton_pool.Place(first_[index], kPlace, {std::make_tuple(curPoolAddr, len), at}, true);
+        if (index + 1 == count_) {
+            Attach(pipe, first_, count_, at);
         }
     }
 
@@ -289,6 +303,17 @@ public:
     template <typename T>
     PITON_API LocalTensor<T> DeQue(piton::Location at = piton::Location()) const {
         return Get<T>(at);
+    }
+
+    /* As those of a queue. */
+    PITON_API void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, piton::Location at = piton::Location()) {
+        piton::RequireRange("TBuf::InitStartBufHandle", 1, num, 1, 1, at);
+    }
+    template <class Pool>
+    PITON_API void InitBufHandle(Pool *bufPool, uint32_t, TBufHandle bufhandle, uint32_t curPoolAddr, uint32_t len, piton::Location at = piton::Location()) {
+        auto *buffer = reinterpret_cast<piton::QueueBuffer *>(bufhandle);
+        bufPool->piton_pool.Place(*buffer, position, {std::make_tuple(curPoolAddr, len), at}, false);
+        buffer_ = buffer;
     }
 
     /* Ours, called by TPipe::InitBuffer. */

@@ -126,7 +126,7 @@ struct Narrow {
     uint64_t given;
 
     template <typename Number, typename = std::enable_if_t<std::is_convertible<Number, int64_t>::value>>
-    PITON_INLINE_API Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {
+    PITON_INLINE_API constexpr Narrow(Number value) : given(static_cast<uint64_t>(static_cast<int64_t>(value))) {
 #if PITON_WARNS_OF_CUTS
         if (sizeof(T) < 4 && __builtin_constant_p(given) && given > static_cast<T>(-1)) {
             sizeof(T) == 1 ? CutTo8Bits() : CutTo16Bits();
@@ -134,7 +134,7 @@ struct Narrow {
 #endif
     }
 
-    PITON_API T Get(const char *api, uint32_t index, Location at) const {
+    PITON_API constexpr T Get(const char *api, uint32_t index, Location at) const {
         constexpr uint64_t largest = static_cast<T>(-1);
         if (given > largest) {
             FaultRange(api, index, given, 0, static_cast<int64_t>(largest), at);

@@ -1,11 +1,12 @@
 /*
  * Tiling data and tiling keys as a kernel of an operator project sees them.
  *
- * Problem: the vendor's build compiles such a kernel once per tiling key, with a generated structure for the tiling data; here one compile serves all keys.
- * Approach: whoever launches the kernel (a generated entry, or ICPU_RUN_KF) says before each block which key holds and how many bytes of tiling data there
- * are. TILING_KEY_IS asks for that key when it runs; what reads tiling data checks the size first, since a structure that differs from the one the host
+ * Problem: the vendor's build compiles such a kernel once per tiling key, with a generated structure for the tiling data; here one compile mostly serves all
+ * keys. Approach: whoever launches the kernel (a generated entry, or ICPU_RUN_KF) says before each block which key holds and how many bytes of tiling data
+ * there are. TILING_KEY_IS asks for that key when it runs; what reads tiling data checks the size first, since a structure that differs from the one the host
  * filled is a mistake that the chip would not tell.
- * Limits: keys are no constants of the preprocessor (`#if TILING_KEY_VAR == 1`). The copy out of global memory is not timed.
+ * A kernel that asks the preprocessor (`#if TILING_KEY_VAR == 1`) has an entry per key, which defines TILING_KEY_VAR anew.
+ * Limits: the copy out of global memory is not timed.
  */
 #ifndef PITON_ASCENDC_TILING_H
 #define PITON_ASCENDC_TILING_H

@@ -18,9 +18,9 @@ namespace AscendC {
 using ::NCHW_CONV_ADDR_LIST_SIZE;
 
 struct TransDataTo5HDParams {
-    PITON_API TransDataTo5HDParams() {}
-    PITON_API TransDataTo5HDParams(const bool dstHigh, const bool srcHigh, piton::Narrow<uint8_t> repeats, piton::Narrow<uint16_t> dstRep,
-                                   piton::Narrow<uint16_t> srcRep, piton::Location at = piton::Location())
+    PITON_API constexpr TransDataTo5HDParams() {}
+    PITON_API constexpr TransDataTo5HDParams(const bool dstHigh, const bool srcHigh, piton::Narrow<uint8_t> repeats, piton::Narrow<uint16_t> dstRep,
+                                             piton::Narrow<uint16_t> srcRep, piton::Location at = piton::Location())
         : dstHighHalf(dstHigh),
           srcHighHalf(srcHigh),
           repeatTimes(repeats.Get("TransDataTo5HDParams", 2, at)),

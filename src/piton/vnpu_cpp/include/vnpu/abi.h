@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VNPU_ABI_VERSION 9u
+#define VNPU_ABI_VERSION 10u
 
 /* Execution pipes of an AI core (hardware names). */
 enum vnpu_pipe {
@@ -156,7 +156,8 @@ enum vnpu_opcode {
        dilationFilterW << 16 | dilationFilterH << 24, p[3] = VNPU_IMAGE_* flags; mask[0] = shape (see VNPU_OP_SET_IMAGE), mask[1] = filterW | filterH << 16 |
        channelSize << 32; scalar = padding value's bits */
     VNPU_OP_LOAD_IMAGE = 208,
-    VNPU_OP_FILL = 209, /* L1 (on MTE2), L0A or L0B (on MTE1) = scalar: p[0] = repeats, p[1] = bytes of one, p[3] = gap after it */
+    VNPU_OP_FILL = 209,        /* L1 (on MTE2), L0A or L0B (on MTE1) = scalar: p[0] = repeats, p[1] = bytes of one, p[3] = gap after it */
+    VNPU_OP_LOAD_SPARSE = 210, /* as VNPU_OP_LOAD_DATA into L0B without gaps, with the chosen places of each fractal: 128 bytes of src1 per repeat */
     /* scalar unit */
     VNPU_OP_SCALAR_LOAD = 224,      /* fetch: value at src0, p[0] = bytes; p[1] = 1: of any on-chip memory, for debugging */
     VNPU_OP_SCALAR_STORE = 225,     /* dst = scalar, p[0] = bytes */
@@ -238,6 +239,7 @@ enum vnpu_strange_tensor { VNPU_TENSOR_OF_NO_QUEUE = 0, VNPU_TENSOR_OF_ANOTHER_Q
 #define VNPU_MMAD_ZERO 0x10u    /* from zero, not from what L0C holds */
 #define VNPU_MMAD_BIAS 0x20u    /* from the bias table */
 #define VNPU_MMAD_K_ALIGN 0x40u /* float: rows of fractals in L0A have an even number of them */
+#define VNPU_MMAD_SPARSE 0x100u /* two of four: src1 has k / 2 rows, whose places in k VNPU_OP_LOAD_SPARSE has brought */
 #define VNPU_MMAD_HF32 0x80u    /* set by the engine from CTRL, for the cost */
 #define VNPU_FIX_ROWS 0x10u     /* row by row (NZ2ND); otherwise columns by columns (NZ2NZ) */
 #define VNPU_FIX_RELU 0x20u
@@ -328,9 +330,10 @@ struct vnpu_kernel {
     const char *name;  /* key shared by the host and the device pass */
     const char *title; /* for people */
     uint32_t argument_bytes;
-    uint32_t reserved;
+    uint32_t local_bytes;                      /* of variables that every core has for itself (__BLOCK_LOCAL__), in the whole device library */
     void (*entry)(const void *arguments);      /* unpacks the argument block and runs the kernel for the current core */
     void (*cube_entry)(const void *arguments); /* the same for a cube core, where both kinds were compiled apart; else null, and `entry` serves both */
+    void *locals;                              /* where those variables lie; null: in another process, or there are none */
 };
 
 /*

@@ -27,6 +27,11 @@
 #define PITON_TU "unit"
 #endif
 
+#if !defined(PITON_HOST_PASS)
+/* Around the variables that every core has for itself; the link defines them (block_local.ld). A library that is linked otherwise has no such bounds. */
+extern "C" __attribute__((weak, visibility("hidden"))) char piton_block_local_begin[], piton_block_local_end[];
+#endif
+
 namespace piton {
 
 /* The name of this translation unit, as a type of its own: two units may define different kernels under one name. */
@@ -79,6 +84,13 @@ constexpr uint32_t DeclaredKind() {
     constexpr bool kIsConst = std::is_const<Result>::value, kIsVolatile = std::is_volatile<Result>::value;
     return kIsVolatile ? (kIsConst ? VNPU_CORE_MIX_1_1 : VNPU_CORE_MIX_1_2) : kIsConst ? VNPU_CORE_AIC : VNPU_CORE_AIV;
 }
+
+#if !defined(PITON_HOST_PASS)
+inline uint32_t BlockLocalBytes() {
+    const uint64_t bytes = reinterpret_cast<uint64_t>(piton_block_local_end) - reinterpret_cast<uint64_t>(piton_block_local_begin);
+    return bytes > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(bytes);
+}
+#endif
 
 struct Registrar {
     explicit Registrar(const vnpu_kernel &kernel) { vnpu_register_kernel(&kernel); }
@@ -158,9 +170,11 @@ private:
 
     static const vnpu_kernel &Description() {
 #if defined(PITON_CUBE_PASS)
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, nullptr, &Run};
+        static const vnpu_kernel description = {VNPU_ABI_VERSION,  kCoreKind, Name().c_str(), Title().c_str(),        Block::kBytes,
+                                                BlockLocalBytes(), nullptr,   &Run,           piton_block_local_begin};
 #else
-        static const vnpu_kernel description = {VNPU_ABI_VERSION, kCoreKind, Name().c_str(), Title().c_str(), Block::kBytes, 0, &Run, nullptr};
+        static const vnpu_kernel description = {VNPU_ABI_VERSION,  kCoreKind, Name().c_str(), Title().c_str(),        Block::kBytes,
+                                                BlockLocalBytes(), &Run,      nullptr,        piton_block_local_begin};
 #endif
         return description;
     }
