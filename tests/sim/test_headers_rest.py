@@ -147,7 +147,7 @@ def words(rig: Rig, blocks: int, kind: int, kernel: str = "words") -> tuple[Arra
     return rig.download(out, 8, np.int32), report.causes()
 
 
-WORDS = pytest.mark.parametrize("kernel", ["words", "words through the cache"])
+WORDS = pytest.mark.parametrize("kernel", ["words", "words through the cache", "words in the middle of lines"])
 
 
 @WORDS

@@ -178,14 +178,14 @@ void Raise(__gm__ int32_t *word) {
 }
 
 /* Blocks from the last to the first: each waits for the word of the one before, adds its turn and sets its word. x.a = 1: no waiting, 2: all wait, in a ring.
- */
-template <bool kPast>
+ * The words lie at 4 kShift bytes of their cache lines. */
+template <bool kPast, int kShift = 0>
 void words(const Arguments &x) {
     TPipe pipe;
     TBuf<> buffer;
     pipe.InitBuffer(buffer, 1024);
     const auto local = buffer.Get<int32_t>();
-    auto *word = reinterpret_cast<__gm__ int32_t *>(x.in);
+    auto *word = reinterpret_cast<__gm__ int32_t *>(x.in) + kShift;
     const int32_t own = static_cast<int32_t>(GetBlockIdx()), last = static_cast<int32_t>(GetBlockNum()) - 1, turn = last - own;
     const int32_t before = own == last ? 0 : own + 1;
     const bool waits = x.a == 2 || (x.a == 0 && own != last); /* the last block is the first */
@@ -262,6 +262,7 @@ const Row kRows[] = {
     {"framework_copies", framework_copies},
     {"words", words<true>},
     {"words through the cache", words<false>},
+    {"words in the middle of lines", words<false, 5>},
     {"gives_up", gives_up},
     {"dirty_line", dirty_line},
 };

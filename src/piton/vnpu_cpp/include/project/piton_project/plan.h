@@ -69,7 +69,8 @@ public:
     void RequireDefault(std::size_t attribute) const {
         const ops::OpAttrDef &item = definition_->attributes[attribute];
         if (item.kind == ops::REQUIRED && !item.has_default) {
-            Fail("attribute " + item.name + " is REQUIRED and the call brings no value for it; give the case one, or make it AttrType(OPTIONAL) with a default");
+            Fail("attribute " + item.name +
+                 " is REQUIRED and the call brings no value for it; give the case one, or make it AttrType(OPTIONAL) with a default");
         }
     }
 
