@@ -165,7 +165,7 @@ def test_without_the_words_the_blocks_race(rig: Rig, kernel: str) -> None:
     assert set(words(rig, 3, 1, kernel)[1]) == {"missing_sync"}
 
 
-@WORDS
+@pytest.mark.parametrize("kernel", ["words", "words through the cache"])
 def test_words_that_wait_for_each_other_are_a_deadlock(rig: Rig, kernel: str) -> None:
     assert words(rig, 3, 2, kernel)[1] == ["deadlock"]
 
