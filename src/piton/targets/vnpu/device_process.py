@@ -31,7 +31,8 @@ class LastWords:
 
     signal: int
     address: int
-    is_raw_store: bool
+    fault: int
+    """What it was, as wire.py numbers it."""
     kernel: str
     code: tuple[int, ...] = ()
     """Offsets in the device library, innermost call first."""
@@ -219,9 +220,9 @@ def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner, code: 
 
 
 def _last_words(body: bytes) -> LastWords:
-    signal, address, is_raw_store, count, *frames, length = _unpacked(wire.DIED, body[: wire.DIED.size])
+    signal, address, fault, count, *frames, length = _unpacked(wire.DIED, body[: wire.DIED.size])
     name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
-    return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))
+    return LastWords(signal, address, fault, name, tuple(frames[:count]))
 
 
 def _unpacked(layout: struct.Struct, body: bytes) -> tuple[int, ...]:
