@@ -24,7 +24,7 @@ _COMMAND, _SLOTS = 128, 69824
 """Where engine/remote/channel.h has the command to the device side, and the first slot that it fills."""
 _LOAD, _TEXT_SLOT, _LOAD_FAILED_SLOT = 1, 5, 12
 _END_S = 20.0
-_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "device/signals.cpp")
+_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "static_data.cpp", "device/signals.cpp")
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,10 @@ def cached_programs(cache: Path) -> Programs:
 def build_programs(folder: Path) -> None:
     """The host library, a device process around a fake engine, and a device library."""
     include = [f"-I{CPP / 'include'}", f"-I{CPP / 'engine'}"]
-    engine = [CPP / "engine" / name for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "remote/remote.cpp")]
+    engine = [
+        CPP / "engine" / name
+        for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "static_data.cpp", "remote/remote.cpp")
+    ]
     sources = [*engine, *(CPP / "engine" / "device").glob("*.cpp"), HERE / "fake_engine.cpp"]
     device, host, library = folder / "vnpu-device", folder / "libpiton_npu.so", folder / "device.so"
     compile_cpp([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
