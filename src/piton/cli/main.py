@@ -59,6 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trace: Annotated[bool, typer.Option("--trace", help="Write a timeline of every launch to traces/, for Perfetto and MindStudio Insight.")] = False,
     trace_cores: Annotated[str, typer.Option(help="Blocks in the timelines, such as 0,5,40-47; fewer blocks, more of each. Implies --trace.")] = "",
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
+    ray: Annotated[str, typer.Option(help="Evaluate the cases on the Ray cluster at this address (host:port, or auto); --jobs then counts per worker.")] = "",
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
     trust: TrustOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
@@ -118,6 +119,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         overwrites=overwrite,
         hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
         baseline=baseline,
+        ray=ray,
     )
     raise typer.Exit(until_stopped(lambda: run_evaluation(options)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -69,6 +70,8 @@ class CaseCall:
     """Argument names in schema order, tensors and attributes alike."""
     attributes: dict[str, AttrValue]
     omitted: tuple[str, ...] = ()
+    results: tuple[TensorArgument, ...] = ()
+    """Forms of the outputs, without data: for targets that hand them over allocated. Of a list output each element, `y[0]` and so on."""
     budget_cycles: int = 10_000_000_000
     """Simulated cycles after which device code is cut (verdict timed_out, device_budget)."""
     deadline_s: float = 300.0
@@ -97,6 +100,18 @@ class OutputBuffer:
     is_on_device: bool
     data: memoryview | None
     """Bytes of the dense tensor; None when there is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """A call that was measured with values of its own; whoever has a golden checks it like any other."""
+
+    inputs: Callable[[], tuple[memoryview, ...]]
+    """Raw bytes of its inputs, in the order of the case's tensors."""
+    outputs: tuple[OutputBuffer, ...]
+    """What it left in its outputs."""
+    poison: bytes
+    """The byte that they held before."""
 
 
 class CorePipes(Frozen):
@@ -203,6 +218,8 @@ class Execution:
     """Wall-clock seconds that a simulated device worked on the call: what the simulator costs, nothing about the operator."""
     timelines: tuple[LaunchTimeline, ...] = ()
     """Of the first launches that were not cut; empty unless asked for."""
+    timed: tuple[TimedCall, ...] = ()
+    """Of a target that measures real time: calls with other values than the case's, all of which have to be right."""
     plays_golden: bool = False
     """Of the null target: the outputs are those of the golden's same-dtype run, which the evaluator puts in."""
 

@@ -26,6 +26,7 @@ from piton.evaluate.selection import Selection
 from piton.evaluate.timing import peaks_block
 from piton.evaluate.unrun import unrun_case
 from piton.report.rescore import score_report
+from piton.targets.cpu.host import NAME as CPU
 
 Results = Mapping[tuple[str, str], CaseResult]
 """Finished cases by operator and case id."""
@@ -46,6 +47,8 @@ class Subject:
 
 def score_profile(target: Target) -> ScoreProfile:
     """The profile whose triple of times this target can give (D4: a score never mixes worlds)."""
+    if target.name == CPU:
+        return ScoreProfile.CPU
     return ScoreProfile.CANN_BENCH if target.provenance is Provenance.DEVICE else ScoreProfile.SIM
 
 
@@ -62,7 +65,7 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         target=target.name,
         hardware=target.hardware.name,
         hardware_digest=target.hardware.digest(),
-        chip=target.hardware.figures(peaks_block(score_profile(target))),
+        chip=None if target.name == CPU else target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
         accuracy=request.accuracy,

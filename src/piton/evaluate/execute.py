@@ -11,7 +11,7 @@ from functools import cache, partial
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
-from piton.core.execution import Accuracy, Build, CaseCall, Execution, Probe
+from piton.core.execution import Accuracy, Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
 from piton.core.measurement import Measurement
@@ -26,6 +26,7 @@ from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors, FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
 from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
+from piton.evaluate.measured import timed_failures
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
@@ -162,7 +163,10 @@ class CaseLane:
     def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
         anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        return self._try(task, trial, anchors), anchors
+        found = self._try(task, trial, anchors)
+        if decide(list(found.outcomes)).verdict is Verdict.PASSED:
+            anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, trial.data, anchors, self._shared))
+        return found, anchors
 
     def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
         """In the session of the first, so that what the submission kept from that call can still mislead it."""
@@ -182,10 +186,11 @@ class CaseLane:
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
             checks, failures = _check(task, trial, execution, shared)
+            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
             if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
                 shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
             outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
-        return TrialResult(replace(execution, outputs=(), timelines=()), tuple(checks), (*execution.outcomes, *failures), outputs)
+        return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
 
     def _void(self, task: CaseTask, reason: str) -> CaseResult:
         self._close_session()  # whatever state it is in, the next case must not see it
@@ -218,6 +223,7 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
         order=argument_order(task.operator),
         attributes=all_attributes(task.operator, task.case),
         omitted=task.case.omitted,
+        results=tuple(TensorArgument(item.name, item.shape, item.dtype, None) for item in data.outputs),
         budget_cycles=shared.anchors.budget_cycles(anchors),
         deadline_s=shared.request.bounds.host_deadline_s,
         copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,

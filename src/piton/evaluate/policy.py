@@ -87,6 +87,8 @@ class EvaluationRequest(Frozen):
     """A baseline file whose times go before all other T_baseline; empty for none. Its content is part of what a run is identified by."""
     hidden: HiddenRequest | None = None
     """Hidden cases instead of the public ones; None for these."""
+    ray: str = ""
+    """Address of a Ray cluster whose workers evaluate the cases (`evaluate.cluster`), each `jobs` at a time; empty for this machine."""
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""

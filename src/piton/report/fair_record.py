@@ -107,6 +107,8 @@ def _tau(value: float) -> str:
 
 
 def _metrics(report: Report) -> str:
+    if report.score_profile is ScoreProfile.CPU:
+        return "cases passed, speed-up over the golden in torch on the same processor (profile cpu: wall-clock time, no T_HW and so no HAP)"
     times = "simulated time, modelled T_HW of the silicon" if report.score_profile is ScoreProfile.SIM else "device time, T_HW by the published convention"
     return f"operator score 100 [0.2 compiled + mean of correct (0.3 + 0.5 HAP)], HAP (profile {report.score_profile.value}: {times}), cases passed"
 
@@ -163,6 +165,8 @@ def _hardware(report: Report) -> str:
     file = f"hardware file {report.hardware_digest[:_DIGEST]}"
     if report.score_profile is ScoreProfile.SIM:
         return f"simulated {report.hardware} (virtual NPU of Piton {report.environment.piton}, {file}); no device took part"
+    if report.score_profile is ScoreProfile.CPU:
+        return f"the processor of this machine, one core of {report.environment.cores} ({report.environment.machine}; hardware digest {file.split()[-1]})"
     return f"{report.hardware}, target {report.target} ({file})"
 
 
