@@ -28,6 +28,8 @@ from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.case_order import ordered
+from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
@@ -56,6 +58,8 @@ from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
+from piton.targets.cpu.host import NAME as CPU
+from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -86,7 +90,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     subject = load(request, target, events)
     check_target(target)
     warn_about_key(request, place.events)
-    with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+    with open_crew(place, subject) as crew, open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+        place = replace(place, crew=crew)
         prepare_target(place)
         builds = build_all(place, subject)
         extras = make_extras(place, subject, builds)
@@ -94,6 +99,7 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         place.events(announce(subject, tasks, finished))
         anchors, versions = open_anchors(place, subject)
         finished |= run_tasks(place, subject, journal, tasks, extras, anchors)
+    environment = crew.describe(environment) if crew else environment
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     report = assemble_report(subject, builds, finished, environment, versions)
     return report if request.hidden is None else seal_report(report, request.hidden, subject.suite.hidden.partition("/")[0])
@@ -112,6 +118,8 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     """
     if name == NULL:
         return NullTarget()
+    if name == CPU:
+        return open_cpu(cache_dir, progress)
     from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
     if name.endswith((".yaml", ".yml")):
@@ -269,7 +277,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
-    return tasks, finished
+    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
 def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
@@ -295,9 +303,12 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         journal.append(task.key, kept)
         place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
 
-    with _shared_parts(place, subject, tasks, anchors) as (goldens, guard):
-        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
+    if place.crew is not None:
+        results, is_interrupted = run_with_crew(place, tasks, extras.failures, keep)
+    else:
+        with shared_parts(place, subject, tasks, anchors) as (goldens, guard):
+            shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
+            results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
         place.events(Interrupted(remaining=len(tasks) - len(finished)))
@@ -305,7 +316,8 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
 
 
 @contextmanager
-def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+def shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+    """What all lanes of this process share; ends the processes of `anchors` as well."""
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))
