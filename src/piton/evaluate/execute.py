@@ -26,7 +26,7 @@ from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors, FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
 from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
-from piton.evaluate.measured import timed_failures
+from piton.evaluate.measured import Checked, timed_failures, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
@@ -181,12 +181,14 @@ class CaseLane:
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
+            checked = Checked(task.operator, task.case, trial.data, shared.goldens, shared.request)
+            call = varied(call, checked) if shared.anchors.is_measuring else call
             execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
             checks, failures = _check(task, trial, execution, shared)
-            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
+            failures += timed_failures(execution.timed, checked) if not failures else []
             if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
                 shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
             outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
