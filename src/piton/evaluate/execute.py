@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
-from piton.core.execution import Accuracy, Build, CaseCall, Execution
+from piton.core.execution import Build, CaseCall, Execution
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
-from piton.core.measurement import Measurement
+from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Session
-from piton.core.report import CaseResult, OutputCheck
+from piton.core.report import CaseResult
 from piton.core.submission import Submission
 from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
-from piton.evaluate.check import Expectation, check_outputs
-from piton.evaluate.failures import CallTensors, FailureKeeper
+from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
+from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, in_second_trial_of, own_outputs
 from piton.evaluate.memory import MemoryGuard, call_bytes
+from piton.evaluate.overlap import Rest
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
 from piton.evaluate.timing import AnchorBook, CaseAnchors
@@ -67,24 +66,6 @@ class Evaluation:
     """Writes timelines; None when none are asked for."""
 
 
-@dataclass(frozen=True)
-class TrialData:
-    """Inputs and goldens of one trial of a case."""
-
-    number: int
-    data: CaseData
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """What one trial of a case found."""
-
-    execution: Execution
-    """Without its outputs and timelines: they are large, and a second trial needs the room."""
-    checks: tuple[OutputCheck, ...]
-    outcomes: tuple[Outcome, ...]
-
-
 class CaseLane:
     """Implements `schedule.Lane`."""
 
@@ -94,16 +75,32 @@ class CaseLane:
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
 
-    def run(self, task: CaseTask) -> CaseResult | None:
-        """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
+    def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
+        """Call the submission on one case. Judging what came of it is the rest: on a target whose time is simulated it overlaps with the next case.
+
+        What we could not evaluate comes back as a void, what was interrupted as None.
+        """
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
+        judge = self._caught(task)
+        rest = Rest(lambda: self._finish(task, judge, started))
+        return rest if self._shared.place.target.provenance is Provenance.SIMULATED else rest.finish()  # what is measured must not share its machine
+
+    def _caught(self, task: CaseTask) -> Callable[[], CaseResult]:
+        """What concludes the case; where it could not be called, what gives a void."""
         try:
-            result = self._evaluate(task)
-        except EvaluatorError as error:
-            result = self._void(task, str(error))
+            return self._called(task)
         except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
+            found = _void(task, error)
+            self._close_session()  # whatever state it is in, the next case must not see it
+            return lambda: found
+
+    def _finish(self, task: CaseTask, judge: Callable[[], CaseResult], started: float) -> CaseResult | None:
+        """The result of a case, in the journal; None when the run was stopped before."""
+        try:
+            result = judge()
+        except Exception as error:  # noqa: BLE001 - likewise
+            result = _void(task, error)
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -123,43 +120,36 @@ class CaseLane:
         """End the processes of this lane."""
         self._close_session()
 
-    def _evaluate(self, task: CaseTask) -> CaseResult:
-        first, anchors = self._first_trial(task)
+    def _called(self, task: CaseTask) -> Callable[[], CaseResult]:
+        """All calls of a case; what comes back judges the last of them and concludes. A second trial follows on a first that passed, so that is judged here."""
+        first, anchors = self._first_call(task)
         bands = self._shared.place.target.hardware.fidelity
-        if self._shared.request.trials < SECOND or decide(list(first.outcomes)).verdict is not Verdict.PASSED:
-            return conclude(task, first, anchors, bands)
-        return conclude(task, first, anchors, bands, self._second_trial(task, anchors))
+        if self._shared.request.trials < SECOND:
+            return lambda: conclude(task, first.judged(), anchors, bands)
+        judged = first.judged()
+        if decide(list(judged.outcomes)).verdict is not Verdict.PASSED:
+            return lambda: conclude(task, judged, anchors, bands)
+        with in_second_trial_of(task):
+            second = self._call(task, TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND)), anchors)
+        return lambda: conclude(task, judged, anchors, bands, second.judged())
 
-    def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
+    def _first_call(self, task: CaseTask) -> tuple[CalledTrial, CaseAnchors]:
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
         anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        return self._try(task, trial, anchors), anchors
+        return self._call(task, trial, anchors), anchors
 
-    def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
-        """In the session of the first, so that what the submission kept from that call can still mislead it."""
-        try:
-            trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
-            return self._try(task, trial, anchors)
-        except EvaluatorError as error:
-            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
-
-    def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
+    def _call(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> CalledTrial:
+        """One call. In the second trial it goes to the session of the first, so that what the submission kept from that call can still mislead it."""
         shared = self._shared
-        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+        with ExitStack() as held:
+            held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
             execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
-            checks, failures = _check(task, trial, execution, shared)
-            if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
-                shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-        return TrialResult(replace(execution, outputs=(), timelines=()), tuple(checks), (*execution.outcomes, *failures))
-
-    def _void(self, task: CaseTask, reason: str) -> CaseResult:
-        self._close_session()  # whatever state it is in, the next case must not see it
-        return void_case(task.operator, task.case, reason)
+            return CalledTrial(task, trial, own_outputs(execution), shared, held.pop_all())
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -203,26 +193,6 @@ def _with_golden(task: CaseTask, trial: TrialData, execution: Execution, shared:
     return replace(execution, outputs=tuple(as_output(item) for item in native))
 
 
-def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
-    has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
-    if execution.outcomes and not has_data:
-        return [], []  # there is nothing to look at, and the reason is already known
-    request, data = shared.request, trial.data
-    native = cache(lambda: shared.goldens.native(task.operator, task.case, trial.number))  # one run serves all outputs
-    threads = max(1, (os.cpu_count() or 1) // request.jobs)
-    expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
-    checks, outcomes = check_outputs(execution.outputs, expected)
-    return checks, [in_accuracy_mode(found, request.accuracy) for found in outcomes]
-
-
-def in_accuracy_mode(found: Outcome, accuracy: Accuracy) -> Outcome:
-    """The verdict on an output, saying so when the simulated instructions were made worse than they might be."""
-    if accuracy == "exact" or found.verdict is Verdict.PASSED:
-        return found
-    where = "in the pessimistic accuracy mode, where Exp, Ln, Div, Rsqrt and Reciprocal are off by one unit in the last place"
-    return found.model_copy(update={"message": f"{found.message} ({where})"})
-
-
 def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measurement | None:
     """The time of a call, with where the measured one is expected if it was simulated."""
     return None if execution.time is None else with_error(execution.time, execution.launches, bands)
@@ -252,6 +222,11 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Ma
         copies=execution.copies,
         findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
     )
+
+
+def _void(task: CaseTask, error: Exception) -> CaseResult:
+    reason = str(error) if isinstance(error, EvaluatorError) else f"internal error of Piton, please report it: {_describe(error)}"
+    return void_case(task.operator, task.case, reason)
 
 
 def _describe(error: Exception) -> str:

@@ -73,6 +73,8 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     target = open_target(request, events)
     runner = make_runner(demanded=request.isolation, engine=request.engine)
     try:
+        if target.name != NULL:  # which may never need a worker
+            runner.start_early()
         return evaluate_on(target, runner, request, events)
     finally:
         runner.close()
