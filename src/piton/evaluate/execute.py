@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,9 +44,35 @@ class CaseTask:
 
     operator: Operator
     case: Case
-    build: Build
+    building: Future[Build]
+    """Of its operator; may still be in the compiler."""
     key: str
     """Names everything that decides the result; the journal finds it again by this."""
+
+    @property
+    def build(self) -> Build:
+        """The build, waited for. Raises EvaluatorError when the run was stopped before it was made, and whatever kept it from being made."""
+        try:
+            return self.building.result()
+        except CancelledError:
+            raise EvaluatorError("the run is being stopped", where=self.operator.name) from None
+
+    @property
+    def is_unbuildable(self) -> bool:
+        """True when its operator is known to have failed to build."""
+        done = self.building.done() and not self.building.cancelled() and self.building.exception() is None
+        return done and self.building.result().outcome is not None
+
+    def __reduce__(self) -> tuple[Callable[..., CaseTask], tuple[object, ...]]:
+        """For another process: with the build that was made."""
+        return ready_task, (self.operator, self.case, self.build, self.key)
+
+
+def ready_task(operator: Operator, case: Case, build: Build, key: str) -> CaseTask:
+    """The task of a case whose operator is built."""
+    building: Future[Build] = Future()
+    building.set_result(build)
+    return CaseTask(operator, case, building, key)
 
 
 @dataclass(frozen=True)
@@ -78,8 +105,15 @@ class CaseLane:
     def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
         """Call the submission on one case. Judging what came of it is the rest: on a target whose time is simulated it overlaps with the next case.
 
-        What we could not evaluate comes back as a void, what was interrupted as None.
+        What we could not evaluate comes back as a void; None for what was interrupted, and for a case whose operator has failed to build.
         """
+        try:
+            if task.build.outcome is not None:
+                return None
+        except EvaluatorError:
+            if self._is_interrupted:
+                return None
+            raise
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
         judge = self._caught(task)
@@ -112,6 +146,7 @@ class CaseLane:
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
         self._is_interrupted = True
+        self._shared.place.stop_builds()
         self._shared.goldens.close()
         self._shared.anchors.close()
         self._close_session()
