@@ -12,16 +12,21 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 
+from piton.core.case import Case
 from piton.core.errors import EvaluatorError
 from piton.core.execution import Build
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
+from piton.core.report import CaseResult
 from piton.core.submission import Submission
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.build import Workplace, build_operator, refusal_of
+from piton.evaluate.execute import CaseTask
+from piton.evaluate.overlap import Rest
+from piton.evaluate.schedule import Lane
 
 _STOPPED = "the run was stopped before this operator was built"
 
@@ -97,6 +102,48 @@ class BuildsAhead:
             return error
         future.set_result(build)
         return None
+
+
+@dataclass(frozen=True)
+class PlannedTask:
+    """One case to evaluate, in an operator that may still be in the compiler."""
+
+    operator: Operator
+    case: Case
+    building: Future[Build]
+    key: str
+    """As that of the task that it becomes."""
+
+    @property
+    def is_unbuildable(self) -> bool:
+        """True when its operator is known to have failed to build."""
+        is_made = self.building.done() and not self.building.cancelled() and self.building.exception() is None
+        return is_made and self.building.result().outcome is not None
+
+
+class BuiltFirst:
+    """Implements `schedule.Lane`: another lane, which gets a case when its operator is built. A case of one that fails to build has no result."""
+
+    def __init__(self, inner: Lane[CaseTask, CaseResult], stop_builds: Callable[[], None]) -> None:
+        self._inner = inner
+        self._stop_builds = stop_builds
+
+    def run(self, task: PlannedTask) -> CaseResult | Rest[CaseResult] | None:
+        """Wait for the build, and do the task; None when there is no build. Whatever kept it from being made is raised."""
+        try:
+            build = task.building.result()
+        except CancelledError:
+            return None
+        return None if build.outcome is not None else self._inner.run(CaseTask(task.operator, task.case, build, task.key))
+
+    def interrupt(self) -> None:
+        """End the compiler under a lane that waits for it, and the case under one that does not."""
+        self._stop_builds()
+        self._inner.interrupt()
+
+    def close(self) -> None:
+        """Close the other lane."""
+        self._inner.close()
 
 
 class StoppableRunner:

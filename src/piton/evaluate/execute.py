@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-import traceback
-from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
-from piton.core.execution import Build, CaseCall, Execution
+from piton.core.execution import Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
 from piton.core.measurement import Measurement, Provenance
@@ -20,19 +18,22 @@ from piton.core.operator import Operator
 from piton.core.protocols import Session
 from piton.core.report import CaseResult
 from piton.core.submission import Submission
-from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
+from piton.core.verdict import Verdict, decide
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
 from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, in_second_trial_of, own_outputs
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, wants_further_calls
+from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.overlap import Rest
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
+from piton.evaluate.rule_outcomes import has_probes
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
+from piton.evaluate.unrun import describe_error, void_case
 from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
 from piton.targets.null import NAME as NULL
@@ -44,35 +45,9 @@ class CaseTask:
 
     operator: Operator
     case: Case
-    building: Future[Build]
-    """Of its operator; may still be in the compiler."""
+    build: Build
     key: str
     """Names everything that decides the result; the journal finds it again by this."""
-
-    @property
-    def build(self) -> Build:
-        """The build, waited for. Raises EvaluatorError when the run was stopped before it was made, and whatever kept it from being made."""
-        try:
-            return self.building.result()
-        except CancelledError:
-            raise EvaluatorError("the run is being stopped", where=self.operator.name) from None
-
-    @property
-    def is_unbuildable(self) -> bool:
-        """True when its operator is known to have failed to build."""
-        done = self.building.done() and not self.building.cancelled() and self.building.exception() is None
-        return done and self.building.result().outcome is not None
-
-    def __reduce__(self) -> tuple[Callable[..., CaseTask], tuple[object, ...]]:
-        """For another process: with the build that was made."""
-        return ready_task, (self.operator, self.case, self.build, self.key)
-
-
-def ready_task(operator: Operator, case: Case, build: Build, key: str) -> CaseTask:
-    """The task of a case whose operator is built."""
-    building: Future[Build] = Future()
-    building.set_result(build)
-    return CaseTask(operator, case, building, key)
 
 
 @dataclass(frozen=True)
@@ -103,22 +78,20 @@ class CaseLane:
         self._is_interrupted = False
 
     def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
-        """Call the submission on one case. Judging what came of it is the rest: on a target whose time is simulated it overlaps with the next case.
+        """Call the submission on one case. Judging the last of its calls is the rest: on a simulated target it overlaps with the next case.
 
-        What we could not evaluate comes back as a void; None for what was interrupted, and for a case whose operator has failed to build.
+        What we could not evaluate comes back as a void, what was interrupted as None.
         """
-        try:
-            if task.build.outcome is not None:
-                return None
-        except EvaluatorError:
-            if self._is_interrupted:
-                return None
-            raise
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
         judge = self._caught(task)
         rest = Rest(lambda: self._finish(task, judge, started))
-        return rest if self._shared.place.target.provenance is Provenance.SIMULATED else rest.finish()  # what is measured must not share its machine
+        return rest if self._is_simulated else rest.finish()
+
+    @property
+    def _is_simulated(self) -> bool:
+        """What is measured must not share its machine with anything else of ours."""
+        return self._shared.place.target.provenance is Provenance.SIMULATED
 
     def _caught(self, task: CaseTask) -> Callable[[], CaseResult]:
         """What concludes the case; where it could not be called, what gives a void."""
@@ -146,7 +119,6 @@ class CaseLane:
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
         self._is_interrupted = True
-        self._shared.place.stop_builds()
         self._shared.goldens.close()
         self._shared.anchors.close()
         self._close_session()
@@ -156,25 +128,59 @@ class CaseLane:
         self._close_session()
 
     def _called(self, task: CaseTask) -> Callable[[], CaseResult]:
-        """All calls of a case; what comes back judges the last of them and concludes. A second trial follows on a first that passed, so that is judged here."""
-        first, anchors = self._first_call(task)
-        bands = self._shared.place.target.hardware.fidelity
-        if self._shared.request.trials < SECOND:
-            return lambda: conclude(task, first.judged(), anchors, bands)
-        judged = first.judged()
-        if decide(list(judged.outcomes)).verdict is not Verdict.PASSED:
-            return lambda: conclude(task, judged, anchors, bands)
-        with in_second_trial_of(task):
-            second = self._call(task, TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND)), anchors)
-        return lambda: conclude(task, judged, anchors, bands, second.judged())
-
-    def _first_call(self, task: CaseTask) -> tuple[CalledTrial, CaseAnchors]:
+        """All calls of a case; what comes back concludes. Nobody waits for the judgement on a call that is the last whatever it says."""
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
         anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        return self._call(task, trial, anchors), anchors
+        called, bands = self._call(task, trial, anchors), self._shared.place.target.hardware.fidelity
+        if self._is_last(called.execution):
+            return lambda: conclude(task, called.judged(), anchors, bands)
+        result = self._evaluate(task, called, anchors)
+        return lambda: result
+
+    def _is_last(self, execution: Execution) -> bool:
+        """True when no further call of the case depends on what is found about this one."""
+        request, is_probed = self._shared.request, has_probes(self._shared.place.target) and wants_further_calls(execution)
+        return self._is_simulated and request.trials < SECOND and request.integrity != "full" and not is_probed
+
+    def _evaluate(self, task: CaseTask, called: CalledTrial, anchors: CaseAnchors) -> CaseResult:
+        first = called.judged()
+        request, bands = self._shared.request, self._shared.place.target.hardware.fidelity
+        if not first.has_passed:
+            return conclude(task, first, anchors, bands)
+        anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
+        further = self._further(task, first, anchors)
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
+        if request.integrity == "full" and second is not None and second.has_passed:
+            further = further.joined(self._further(task, first, anchors, after_trials))
+        return conclude(task, first, anchors, bands, second, further)
+
+    def _further(self, task: CaseTask, first: TrialResult, anchors: CaseAnchors, checks: Checks = after_first_trial) -> Further:
+        """The calls that show what outputs depend on, where the target can make them."""
+        if not has_probes(self._shared.place.target):
+            return Further()
+        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+
+    def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
+        """One further call with the values of a trial; right or not for each of the trials `against`."""
+        shared = self._shared
+        trials = {wanted: TrialData(wanted, shared.goldens.fetch(task.operator, task.case, wanted)) for wanted in dict.fromkeys((number, *against))}
+        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+            call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
+            execution = self._open(task).call(call)
+            failures = [[*execution.outcomes, *check_trial(task, trials[wanted], execution, shared)[1]] for wanted in against]
+            passes = tuple(decide(found).verdict is Verdict.PASSED for found in failures)
+            is_empty = all(0 in output.shape for output in execution.outputs)
+            return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
+
+    def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
+        """In the session of the first, so that what the submission kept from that call can still mislead it."""
+        try:
+            trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
+            return self._call(task, trial, anchors).judged()
+        except EvaluatorError as error:
+            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
 
     def _call(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> CalledTrial:
-        """One call. In the second trial it goes to the session of the first, so that what the submission kept from that call can still mislead it."""
         shared = self._shared
         with ExitStack() as held:
             held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
@@ -184,7 +190,8 @@ class CaseLane:
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
-            return CalledTrial(task, trial, own_outputs(execution), shared, held.pop_all())
+            execution = own_outputs(execution) if self._is_last(execution) else execution
+            return CalledTrial(task, trial, execution, shared, held.pop_all())
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -213,6 +220,7 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
         order=argument_order(task.operator),
         attributes=all_attributes(task.operator, task.case),
         omitted=task.case.omitted,
+        results=tuple(TensorArgument(item.name, item.shape, item.dtype, None) for item in data.outputs),
         budget_cycles=shared.anchors.budget_cycles(anchors),
         deadline_s=shared.request.bounds.host_deadline_s,
         copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,
@@ -233,14 +241,21 @@ def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measur
     return None if execution.time is None else with_error(execution.time, execution.launches, bands)
 
 
-def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Mapping[str, ErrorBand], second: TrialResult | None = None) -> CaseResult:
+def conclude(
+    task: CaseTask,
+    first: TrialResult,
+    anchors: CaseAnchors,
+    bands: Mapping[str, ErrorBand],
+    second: TrialResult | None = None,
+    further: Further = NOTHING,
+) -> CaseResult:
     """One result from everything that was found; a case that did not pass has no time, and the time of one that did is the first trial's.
 
     `bands` are the errors of simulated times that the hardware file knows.
     """
     execution = first.execution
     later = second or TrialResult(Execution(), (), ())
-    outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes)]
+    outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes), *further.outcomes]
     chosen = decide(outcomes)
     return CaseResult(
         operator=task.operator.name,
@@ -255,27 +270,10 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Ma
         t_baseline=anchors.t_baseline,
         launches=execution.launches,
         copies=execution.copies,
-        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
+        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings), *further.findings),
     )
 
 
 def _void(task: CaseTask, error: Exception) -> CaseResult:
-    reason = str(error) if isinstance(error, EvaluatorError) else f"internal error of Piton, please report it: {_describe(error)}"
+    reason = str(error) if isinstance(error, EvaluatorError) else f"internal error of Piton, please report it: {describe_error(error)}"
     return void_case(task.operator, task.case, reason)
-
-
-def _describe(error: Exception) -> str:
-    """Type, message and the innermost place of an exception."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
-
-
-def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:
-    """A case that we could not evaluate."""
-    return unrun_case(operator, case, outcome(Cause.EVALUATION_FAILED, "could not be evaluated"), reason)
-
-
-def unrun_case(operator: Operator, case: Case, found: Outcome, void: str = "") -> CaseResult:
-    """A case that was not called: its operator failed, it was left out, or we could not."""
-    return CaseResult(operator=operator.name, case=case, size=size_class(case), outcome=found, void=void)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from piton.core.errors import EvaluatorError
 from piton.core.execution import Accuracy, Execution
 from piton.core.report import OutputCheck
 from piton.core.verdict import Outcome, Verdict, decide
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors
 from piton.evaluate.golden_service import CaseData
-from piton.evaluate.trials import SECOND
+from piton.evaluate.integrity_checks import digest_of_outputs
+from piton.evaluate.measured import timed_failures
 
 if TYPE_CHECKING:
     from piton.evaluate.execute import CaseTask, Evaluation
@@ -38,6 +37,13 @@ class TrialResult:
     """Without its outputs and timelines: they are large, and a second trial needs the room."""
     checks: tuple[OutputCheck, ...]
     outcomes: tuple[Outcome, ...]
+    outputs: str = ""
+    """Digest of the outputs, where a later call has to give the same."""
+
+    @property
+    def has_passed(self) -> bool:
+        """True when nothing was wrong."""
+        return decide(list(self.outcomes)).verdict is Verdict.PASSED
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,14 @@ class CalledTrial:
 
     def judged(self) -> TrialResult:
         """Compare the outputs; to be called once. Raises EvaluatorError when the golden's same-dtype run was needed and failed."""
-        task, trial, execution, keeper = self.task, self.trial, self.execution, self.shared.failures
-        with self.held, in_second_trial_of(task) if trial.number == SECOND else nullcontext():
-            checks, failures = _check(task, trial, execution, self.shared)
-            if keeper is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
-                keeper.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-        return TrialResult(replace(execution, outputs=(), timelines=()), tuple(checks), (*execution.outcomes, *failures))
+        task, trial, execution, shared = self.task, self.trial, self.execution, self.shared
+        with self.held:
+            checks, failures = check_trial(task, trial, execution, shared)
+            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
+            if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
+                shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
+            outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
+        return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
 
 
 def own_outputs(execution: Execution) -> Execution:
@@ -67,16 +75,7 @@ def own_outputs(execution: Execution) -> Execution:
     return replace(execution, outputs=outputs)
 
 
-@contextmanager
-def in_second_trial_of(task: CaseTask) -> Iterator[None]:
-    """Say of a failure of ours that it came in the second trial."""
-    try:
-        yield
-    except EvaluatorError as error:
-        raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
-
-
-def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
+def check_trial(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
     has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
     if execution.outcomes and not has_data:
         return [], []  # there is nothing to look at, and the reason is already known

@@ -26,6 +26,11 @@ class Rest(Generic[ResultOut]):
     """Called once, in another thread; the result of the task, None when it was cut short."""
 
 
+def whole(found: Result | Rest[Result] | None) -> Result | None:
+    """The result of a task, its rest done now; for a caller that runs a lane without a tail."""
+    return found.finish() if isinstance(found, Rest) else found
+
+
 class Tail(Generic[Result]):
     """The second thread of a lane; it starts with the first rest."""
 

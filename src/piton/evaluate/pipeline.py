@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import piton
@@ -27,8 +28,10 @@ from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
 from piton.evaluate.build import Workplace
-from piton.evaluate.build_ahead import BuildsAhead
+from piton.evaluate.build_ahead import BuildsAhead, BuiltFirst, PlannedTask
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.case_order import ordered
+from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
@@ -57,6 +60,8 @@ from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
+from piton.targets.cpu.host import NAME as CPU
+from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -89,7 +94,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     subject = load(request, target, events)
     check_target(target)
     warn_about_key(request, place.events)
-    with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+    with open_crew(place, subject) as crew, open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+        place = replace(place, crew=crew)
         prepare_target(place)
         extras = make_extras(place, subject)
         with building(place, subject, extras) as ahead:
@@ -99,6 +105,7 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
             finished |= run_tasks(replace(place, stop_builds=ahead.stop), subject, journal, tasks, extras, anchors)
             builds = ahead.all()
     finished = {pair: result for pair, result in finished.items() if builds[pair[0]].outcome is None}
+    environment = crew.describe(environment) if crew else environment
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     report = assemble_report(subject, builds, finished, environment, versions)
     return report if request.hidden is None else seal_report(report, request.hidden, subject.suite.hidden.partition("/")[0])
@@ -117,6 +124,8 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     """
     if name == NULL:
         return NullTarget()
+    if name == CPU:
+        return open_cpu(cache_dir, progress)
     from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
     if name.endswith((".yaml", ".yml")):
@@ -254,13 +263,13 @@ def make_extras(place: Workplace, subject: Subject) -> Extras:
     return Extras(failures, None if wanted is None else TraceKeeper(place.run_dir, wanted, about, place.events))
 
 
-def plan(subject: Subject, builds: BuildsAhead, journal: Journal, extras: Extras) -> tuple[list[CaseTask], Finished]:
+def plan(subject: Subject, builds: BuildsAhead, journal: Journal, extras: Extras) -> tuple[list[PlannedTask], Finished]:
     """Split the selected cases of operators that are built, as far as is known, into those to run and those that the journal already has.
 
     A case whose reproducer or timeline is asked for and not there runs again: they are in no journal.
     """
     finished: Finished = {}
-    tasks: list[CaseTask] = []
+    tasks: list[PlannedTask] = []
     for member in subject.selection.members:
         operator, pending = member.operator, builds.pending(member.operator)
         if pending is None:
@@ -272,11 +281,11 @@ def plan(subject: Subject, builds: BuildsAhead, journal: Journal, extras: Extras
             if done is not None and not extras.lack(done):
                 finished[operator.name, case.id] = done
             else:
-                tasks.append(CaseTask(operator=operator, case=case, building=building, key=key))
-    return tasks, finished
+                tasks.append(PlannedTask(operator, case, building, key))
+    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
-def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
+def announce(subject: Subject, tasks: list[PlannedTask], finished: Finished) -> Planned:
     """The first thing a listener hears about the cases."""
     return Planned(
         submission=submission_name(subject.submission, subject.request),
@@ -288,7 +297,7 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
     )
 
 
-def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras, anchors: AnchorBook) -> Finished:
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[PlannedTask], extras: Extras, anchors: AnchorBook) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
     hidden = subject.request.hidden
@@ -299,17 +308,25 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         journal.append(task.key, kept)
         place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
 
-    with _shared_parts(place, subject, tasks, anchors) as (goldens, guard):
-        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
+    if place.crew is not None:
+        results, is_interrupted = run_with_crew(place, tasks, extras.failures, keep)
+    else:
+        with shared_parts(place, subject, tasks, anchors) as (goldens, guard):
+            shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
+            results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, partial(_lane, shared), place.is_stopped)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
         place.events(Interrupted(remaining=len(tasks) - len(finished) - sum(task.is_unbuildable for task in tasks)))
     return finished
 
 
+def _lane(shared: Evaluation, number: int) -> BuiltFirst:
+    return BuiltFirst(CaseLane(number, shared), shared.place.stop_builds)
+
+
 @contextmanager
-def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+def shared_parts(place: Workplace, subject: Subject, tasks: list[PlannedTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+    """What all lanes of this process share; ends the processes of `anchors` as well."""
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from piton.core.errors import EvaluatorError
+from piton.core.execution import NO_PROBE, Probe
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
@@ -78,12 +79,13 @@ class DeviceProcess:
         self._has_chip = True
         return [read_address(answer) for answer in self._ask_all([setting, (Type.BEGIN_CASE, b""), *map(allocation, wanted)])[2:]]
 
-    def begin_call(self, copy_allowance_bytes: int) -> None:
+    def begin_call(self, copy_allowance_bytes: int, probe: Probe = NO_PROBE) -> None:
         """From here on launches and copies are accepted.
 
         Nobody waits for the answer: the device reads what the parent sent before it looks at what a host process sends. The next request reads it.
         """
-        self._send((Type.BEGIN_CALL, struct.pack("<Q", copy_allowance_bytes)))
+        body = struct.pack("<QBBB", copy_allowance_bytes, probe.launches_do_nothing, probe.repeats_answers, probe.poison)
+        self._send((Type.BEGIN_CALL, body))
         self._unread += 1
 
     def end_call(self, timeout_s: float = REQUEST_S, ranges: Sequence[tuple[int, int]] = ()) -> tuple[CallLog, list[Description]]:

@@ -18,12 +18,13 @@ from piton.core.execution import CaseCall, Execution, OutputBuffer, TensorArgume
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.timeline import LaunchTimeline
-from piton.core.verdict import Cause, outcome
+from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
 from piton.targets.vnpu.device_messages import CallOptions, Description, DeviceBusyError, DeviceForgedError, DeviceGoneError, Wanted
 from piton.targets.vnpu.device_process import REQUEST_S, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
+from piton.targets.vnpu.inputs import changed_inputs
 from piton.targets.vnpu.judge import Evidence, Judged, claimed_range, judge_output, output_names
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
@@ -67,8 +68,13 @@ class _Uploaded:
 
     arguments: list[object]
     """In the form the host worker takes them."""
-    mutable: tuple[tuple[TensorArgument, int], ...]
-    """Inputs that the operator may change, with their addresses."""
+    tensors: tuple[tuple[TensorArgument, int], ...]
+    """Every input with its address."""
+
+    @property
+    def mutable(self) -> tuple[tuple[TensorArgument, int], ...]:
+        """Inputs that the operator may change."""
+        return tuple((tensor, at) for tensor, at in self.tensors if tensor.is_mutable)
 
 
 class VnpuSession:
@@ -88,17 +94,19 @@ class VnpuSession:
     def call(self, call: CaseCall) -> Execution:
         """Run one case. The outputs' bytes are valid until the next call. Raises EvaluatorError when we could not evaluate."""
         is_reusable = False
+        if call.probe.in_fresh_processes:
+            self._stop()
         try:
             device, host = self._running()
             uploaded = self._upload(device, call)
             self._record(device, call)
-            device.begin_call(call.copy_allowance_bytes)
+            device.begin_call(call.copy_allowance_bytes, call.probe)
             result = host.call(uploaded.arguments, call.deadline_s)
             log, known = _end_call(device, result, call)
             log = log.placed(self._places.within(self._plan.device_library))
-            judged = self._judge(known, result, uploaded, call)
-            execution = self._execution(device, result, log, judged, call)
-            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
+            outcomes, judged = self._outcomes(result, log, known, uploaded, call)
+            execution = self._execution(device, log, outcomes, judged, call)
+            is_reusable = _may_go_on(execution, result, call)
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
         except DeviceForgedError as forged:
@@ -154,7 +162,7 @@ class VnpuSession:
         placed = list(zip(call.tensors, device.open_case(self._options(call), wanted), strict=True))
         for (tensor, address), nbytes in zip(placed, sizes, strict=True):
             self._fill(tensor, address, nbytes, call)
-        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple((tensor, at) for tensor, at in placed if tensor.is_mutable))
+        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple(placed))
 
     def _options(self, call: CaseCall) -> CallOptions:
         return CallOptions(
@@ -172,11 +180,18 @@ class VnpuSession:
         if tensor.data is not None and not call.is_timing_only and nbytes:
             self._arena.view(address, nbytes, is_writable=True)[:] = tensor.data.cast("B")
 
-    def _execution(self, device: DeviceProcess, result: HostResult, log: CallLog, judged: list[Judged], call: CaseCall) -> Execution:
-        """What is there after the call, and what is wrong with it."""
+    def _outcomes(self, result: HostResult, log: CallLog, known: _Known, uploaded: _Uploaded, call: CaseCall) -> tuple[list[Outcome], list[Judged]]:
+        """What is wrong with the call, and its outputs."""
+        judged = self._judge(known, result, uploaded, call)
         outcomes = gather(result.failures, log, judged, self._plan.submission_root)
+        if not call.is_timing_only and not any(item.cause is Cause.INPUT_MODIFIED for item in outcomes):
+            outcomes += changed_inputs(uploaded.tensors, self._arena.view)
         if not result.failures and len(judged) != self._expected(result, call):
             outcomes.append(outcome(Cause.OUTPUT_COUNT, f"{len(result.claims)} values returned, {len(self._plan.operator.outputs)} expected"))
+        return outcomes, judged
+
+    def _execution(self, device: DeviceProcess, log: CallLog, outcomes: list[Outcome], judged: list[Judged], call: CaseCall) -> Execution:
+        """What is there after the call."""
         return Execution(
             outputs=tuple(item.buffer for item in judged),
             outcomes=tuple(outcomes),
@@ -226,6 +241,11 @@ class VnpuSession:
         nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
         data = None if call.is_timing_only else self._arena.view(address, nbytes)
         return Judged(OutputBuffer(tensor.name, tensor.shape, torch_name(tensor.dtype), dense_strides(tensor.shape), True, data), ())
+
+
+def _may_go_on(execution: Execution, result: HostResult, call: CaseCall) -> bool:
+    """Whoever broke a rule once may have left more behind: a thread, a second reply. Without kernels every call fails, and only the host can be at fault."""
+    return not (result.failures if call.probe.launches_do_nothing else execution.outcomes)
 
 
 def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> tuple[CallLog, _Known]:
