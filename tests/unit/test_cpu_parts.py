@@ -149,13 +149,13 @@ class Goldens:
         self.forms = forms
         self.asked: list[int] = []
 
-    def given(self, _operator: Operator, _case: object, calls: list[object], _precision: str) -> tuple[tuple[GoldenOutput, ...], ...]:
+    def given(self, _operator: Operator, _case: object, calls: list[object], _precision: str) -> tuple[GoldenOutput, ...]:
         """As the golden service."""
         self.asked.append(len(calls))
         if not self.forms:
             raise EvaluatorError("the golden could not be run", found="IndexError")
         made = [self.forms[number % len(self.forms)] for number in range(len(calls))]
-        return tuple((GoldenOutput("y", DType.FLOAT32, form, memoryview(np.ones(form, np.float32).tobytes())),) for form in made)
+        return tuple(GoldenOutput("y", DType.FLOAT32, form, memoryview(np.ones(form, np.float32).tobytes())) for form in made)
 
 
 X = tensor(np.linspace(0.1, 0.9, 8).astype(np.float32), DType.FLOAT32)
