@@ -25,7 +25,7 @@ from piton.evaluate.build import Workplace
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors, FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, made
 from piton.evaluate.measured import timed_failures
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
@@ -147,7 +147,7 @@ class CaseLane:
         """The calls that show what outputs depend on, where the target can make them."""
         if not has_probes(self._shared.place.target):
             return Further()
-        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+        return made(checks, Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors), f"{task.operator.name}/{task.case.id}")
 
     def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
         """One further call with the values of a trial; right or not for each of the trials `against`."""
