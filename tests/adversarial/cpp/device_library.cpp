@@ -30,6 +30,17 @@ void fail_engine(const void *) {
 
 void store_raw(const void *block) { *reinterpret_cast<volatile int *>(static_cast<const Arguments *>(block)->address) = 1; }
 void store_null(const void *) { *reinterpret_cast<volatile int *>(uint64_t{16}) = 1; }
+
+// Not a loop in disguise: what comes after the call keeps each frame.
+__attribute__((noinline)) int deeper(volatile int *count) {
+    volatile int frame[16] = { *count += 1};
+    return deeper(count) + frame[0];
+}
+void fill_stack(const void *) {
+    volatile int count = 0;
+    deeper(&count);
+}
+
 void end_process(const void *) { std::_Exit(0); }
 void call_abort(const void *) { std::abort(); }
 void wait_for_ever(const void *) { pause(); }
@@ -68,6 +79,7 @@ const Registration kernels[] = {{"fill", fill},
                                 {"fail_engine", fail_engine},
                                 {"store_raw", store_raw},
                                 {"store_null", store_null},
+                                {"fill_stack", fill_stack},
                                 {"end_process", end_process},
                                 {"call_abort", call_abort},
                                 {"wait_for_ever", wait_for_ever},
