@@ -17,6 +17,7 @@ from piton.report import rows
 from piton.report.failures import Failure, failures, is_failure, other_text
 from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.integrity_text import summary
 from piton.report.method_text import method_text
 from piton.report.speedup import speedup_text
 from piton.report.trust import accuracy_text, baselines_text, interval_text, trust_text
@@ -148,6 +149,8 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     if report.method is not None:
         yield Text(visible(method_text(report.method)), style="dim")
     yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
+    if report.integrity is not None and report.integrity.rules:
+        yield Text(f"{summary(report.integrity)} (docs/integrity.md)", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 
