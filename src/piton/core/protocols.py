@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from signal import SIGKILL
 from typing import Literal, Protocol, runtime_checkable
 
 from piton.core.execution import Build, CaseCall, Execution
@@ -79,6 +80,13 @@ class ProcessResult:
     """Processor time, user and system, of the process and of the children it waited for; 0 where unknown."""
     is_flooded: bool = False
     """It was ended because it printed more than `Limits.flood_bytes`."""
+    is_bounded: bool = False
+    """It was ended because it went over another bound: files, memory of the control group, processor time."""
+
+    @property
+    def is_killed(self) -> bool:
+        """True when a SIGKILL ended it that none of its bounds explains: its own, or one from outside."""
+        return self.signal == SIGKILL and not (self.is_flooded or self.is_bounded or self.is_timed_out)
 
 
 class RunningProcess(Protocol):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from piton.core.case import Case, size_class
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import Accuracy, Build, CaseCall, Execution
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
@@ -30,6 +28,7 @@ from piton.evaluate.golden_service import CaseData, GoldenService
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
+from piton.evaluate.retry import Tries
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
@@ -93,17 +92,13 @@ class CaseLane:
         self._shared = shared
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
+        self._takes_kills = False
 
     def run(self, task: CaseTask) -> CaseResult | None:
         """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
-        try:
-            result = self._evaluate(task)
-        except EvaluatorError as error:
-            result = self._void(task, str(error))
-        except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            result = self._void(task, f"internal error of Piton, please report it: {_describe(error)}")
+        result = Tries(lambda is_last: self._evaluate(task, is_last=is_last), lambda trouble: self._void(task, trouble.reason), self._is_stopped).run()
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -111,6 +106,9 @@ class CaseLane:
             self._shared.failures.keep_result(result)  # before the journal has the case: a finished failure has its reproducer
         self._shared.finished(task, result)
         return result
+
+    def _is_stopped(self) -> bool:
+        return self._is_interrupted
 
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
@@ -123,7 +121,8 @@ class CaseLane:
         """End the processes of this lane."""
         self._close_session()
 
-    def _evaluate(self, task: CaseTask) -> CaseResult:
+    def _evaluate(self, task: CaseTask, *, is_last: bool) -> CaseResult:
+        self._takes_kills = is_last
         first, anchors = self._first_trial(task)
         bands = self._shared.place.target.hardware.fidelity
         if self._shared.request.trials < SECOND or decide(list(first.outcomes)).verdict is not Verdict.PASSED:
@@ -141,7 +140,9 @@ class CaseLane:
             trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
             return self._try(task, trial, anchors)
         except EvaluatorError as error:
-            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
+            wrapped = EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}")
+            wrapped.fault = error.fault
+            raise wrapped from error
 
     def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
         shared = self._shared
@@ -149,6 +150,8 @@ class CaseLane:
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
             execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
+            if execution.is_killed and not self._takes_kills:
+                raise ProcessLostError("a process of the submission was ended by a SIGKILL from outside", where=f"{task.operator.name}/{task.case.id}")
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
@@ -252,13 +255,6 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Ma
         copies=execution.copies,
         findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
     )
-
-
-def _describe(error: Exception) -> str:
-    """Type, message and the innermost place of an exception."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
 
 
 def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:

@@ -87,6 +87,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     check_target(target)
     warn_about_key(request, place.events)
     with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+        if journal.remark:
+            place.events(Notice(journal.remark))
         prepare_target(place)
         builds = build_all(place, subject)
         extras = make_extras(place, subject, builds)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
@@ -19,9 +19,9 @@ from piton.targets.vnpu.wire import Type
 
 REQUEST_S = 60.0
 """Bound of a request that is answered at once unless a launch is in progress."""
-_END_S = 5.0
 _STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
-_END_S = 2.0
+_END_S = 10.0
+"""After its channel was closed: how long its end may take to be told. Nothing waits for it but code that closed the channel itself."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,11 @@ class Description:
 class DeviceGoneError(Exception):
     """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
 
-    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
+    def __init__(self, words: LastWords | None, end: ProcessResult | None = None) -> None:
         super().__init__("device process ended")
         self.words = words
-        self.is_flooded = is_flooded
+        self.is_flooded = end is not None and end.is_flooded
+        self.is_killed = end is not None and end.is_killed
 
 
 class DeviceForgedError(Exception):
@@ -175,7 +176,7 @@ class DeviceProcess:
         try:
             kind, body = wire.receive_frame(self._channel, timeout_s)
         except wire.ChannelClosedError:
-            raise DeviceGoneError(None, is_flooded=self._has_flooded()) from None
+            raise DeviceGoneError(None, self._process.wait(_END_S)) from None  # its channel is closed, so that its end is near
         except wire.ChannelTimeoutError:
             raise DeviceBusyError from None
         if kind == Type.DIED:
@@ -189,21 +190,16 @@ class DeviceProcess:
         """Why the process of the device code ended. What it sent beside its last words reaches nobody, and is no excuse."""
         frame = code.last_frame()
         if frame is None:
-            return DeviceGoneError(None, is_flooded=code.has_flooded(_END_S))
+            return DeviceGoneError(None, code.end(_END_S))
         kind, body = frame
         return DeviceGoneError(_last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
-
-    def _has_flooded(self) -> bool:
-        """Was it ended for what it printed? Its channel is closed, so that its end is near."""
-        result = self._process.wait(_END_S)
-        return result is not None and result.is_flooded
 
     def _expect_ready(self) -> None:
         try:
             kind, body = self._receive(REQUEST_S)
         except (DeviceGoneError, DeviceBusyError):
             result = self.close()
-            raise EvaluatorError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
+            raise ProcessLostError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
         if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
             raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 

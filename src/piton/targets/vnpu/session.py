@@ -93,7 +93,8 @@ class VnpuSession:
             execution = self._execution(device, result, log, uploaded, call)
             is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
         except DeviceGoneError as gone:
-            execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
+            ended = how_the_device_ended(gone, self._places.within(self._plan.device_library))
+            execution = Execution(outcomes=(ended,), is_killed=gone.is_killed)
         except DeviceForgedError as forged:
             execution = Execution(outcomes=(outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}"),))
         except DeviceBusyError:
@@ -178,6 +179,7 @@ class VnpuSession:
             findings=tuple(findings_of(log, self._plan.submission_root)),
             simulation_s=log.launch_seconds,
             timelines=tuple(self._timelines(device, log)) if call.timeline else (),
+            is_killed=result.is_killed,
         )
 
     def _record(self, device: DeviceProcess, call: CaseCall) -> None:
