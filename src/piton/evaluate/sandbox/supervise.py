@@ -21,7 +21,7 @@ from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.confine import Job, enter_namespaces, run_confined
 from piton.evaluate.sandbox.control_groups import Group
 from piton.evaluate.sandbox.limits import OPEN_FILES
-from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, name_process, prctl
 
 _CLEANUP_S = 10.0
 _LOOK_MS = 500
@@ -106,6 +106,7 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
     """Run the job of `request`; `fds[0]` is the control socket to the parent, the others belong to the job."""
     control = socket.socket(fileno=fds[0])
     os.setsid()
+    name_process("piton-watch")
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     job = Job.from_request(request)
     group = Group(job.group_folders)
