@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cage_attacks import ALL, ATTACKS
-from cage_rig import World, cage, mechanisms_at, world
+from cage_attacks import ALL
+from cage_code import Programs, code_programs, through_from_code
+from cage_list import ATTACKS
+from cage_rig import NOTHING, Cage, World, cage, mechanisms_at, world
+
+from piton.evaluate.sandbox.levels import HIGHEST, HIGHEST_IN_PROCESS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "processes.md"
 BEGIN, END = "<!-- attacks: written by tests/adversarial/cage_table.py -->", "<!-- end of attacks -->"
@@ -15,25 +19,43 @@ Through = dict[str, set[str]]
 
 
 def try_all(level: int, surroundings: World) -> Through:
-    """Every attack by every role at one level."""
-    through: Through = {attack.name: set() for attack in ATTACKS}
+    """Every attack by every role at one level up to the highest in process."""
     with cage(mechanisms_at(level), surroundings) as held:
-        for role in ALL:
-            tried = [attack for attack in ATTACKS if role in attack.roles]
-            names = held.batch([attack for attack in tried if not attack.runs_alone], role)
-            names |= {attack.name for attack in tried if attack.runs_alone and held.gets_through(attack, role)}
-            for name in names:
-                through[name].add(role)
-        assert held.left_behind() == []
+        return _tried(held)
+
+
+def try_without_a_cage(surroundings: World) -> Through:
+    """Every attack where nothing is refused."""
+    with cage(mechanisms_at(0), surroundings, NOTHING) as held:
+        return _tried(held)
+
+
+def _tried(held: Cage) -> Through:
+    through: Through = {attack.name: set() for attack in ATTACKS}
+    for role in ALL:
+        tried = [attack for attack in ATTACKS if role in attack.roles]
+        names = held.batch([attack for attack in tried if not attack.runs_alone], role)
+        names |= {attack.name for attack in tried if attack.runs_alone and held.gets_through(attack, role)}
+        for name in names:
+            through[name].add(role)
     return through
+
+
+def try_with_the_engine_apart(programs: Programs, surroundings: World, in_process: Through) -> Through:
+    """Level 4: jobs of the host and of builds are those of the level below; device code is in a process of its own."""
+    with cage(mechanisms_at(HIGHEST), surroundings) as held:
+        names = through_from_code(held, programs)
+    return {name: (roles - {"device"}) | ({"device"} if name in names else set()) for name, roles in in_process.items()}
 
 
 def table_text(levels: list[Through]) -> str:
     """The table, with its marks."""
-    lines = ["| attack, by | level 0 | level 1 | level 2 | level 3 and above |", "|---|---|---|---|---|"]
+    lines = ["| attack, by | level 0 | level 1 | level 2 | level 3 | level 4 |", "|---|---|---|---|---|---|"]
     for attack in ATTACKS:
         cells = ["refused" if not through[attack.name] else _open(through[attack.name], attack.roles) for through in levels]
         lines.append(f"| {attack.name} ({', '.join(attack.roles)}) | {' | '.join(cells)} |")
+    counts = [str(sum(not through[attack.name] for attack in ATTACKS)) for through in levels]
+    lines.append(f"| **refused, of {len(ATTACKS)}** | {' | '.join(counts)} |")
     return "\n".join([BEGIN, *lines, END])
 
 
@@ -47,10 +69,16 @@ def written_table() -> str:
     return text[text.index(BEGIN) : text.index(END) + len(END)]
 
 
+def levels_tried(programs: Programs, surroundings: World) -> list[Through]:
+    """What gets through at every level."""
+    tried = [try_all(level, surroundings) for level in range(HIGHEST_IN_PROCESS + 1)]
+    return [*tried, try_with_the_engine_apart(programs, surroundings, tried[-1])]
+
+
 def main() -> None:
     """Write it again."""
-    with world() as surroundings:
-        text = table_text([try_all(level, surroundings) for level in range(4)])
+    with world() as surroundings, code_programs() as programs:
+        text = table_text(levels_tried(programs, surroundings))
     PAGE.write_text(PAGE.read_text().replace(written_table(), text))
 
 

@@ -69,17 +69,18 @@ def build_programs(folder: Path) -> None:
     engine = [CPP / "engine" / name for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "remote/remote.cpp")]
     sources = [*engine, *(CPP / "engine" / "device").glob("*.cpp"), HERE / "fake_engine.cpp"]
     device, host, library = folder / "vnpu-device", folder / "libpiton_npu.so", folder / "device.so"
-    _compile([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
-    _compile([str(HERE / "device_library.cpp"), *include, "-std=c++17", "-O0", "-shared", "-fPIC", "-o", str(library)])
+    compile_cpp([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
+    compile_cpp([str(HERE / "device_library.cpp"), *include, "-std=c++17", "-O0", "-shared", "-fPIC", "-o", str(library)])
     torch_root = Path(torch.__file__).parent
     headers = [f"-isystem{torch_root / 'include'}", f"-isystem{torch_root / 'include/torch/csrc/api/include'}"]
     libraries = [f"-L{torch_root / 'lib'}", f"-Wl,-rpath,{torch_root / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     hosts = [str(path) for path in (CPP / "host").glob("*.cpp")]
-    _compile([*hosts, *include, *headers, "-std=c++20", "-O0", "-shared", "-fPIC", "-o", str(host), *libraries])
+    compile_cpp([*hosts, *include, *headers, "-std=c++20", "-O0", "-shared", "-fPIC", "-o", str(host), *libraries])
     folder.chmod(0o755)
 
 
-def _compile(arguments: list[str]) -> None:
+def compile_cpp(arguments: list[str]) -> None:
+    """Run g++; its complaint is the test's."""
     done = subprocess.run(["g++", *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
 

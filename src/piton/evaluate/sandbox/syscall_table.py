@@ -62,9 +62,9 @@ ftruncate=77/46 fallocate=285/47 flock=73/32 fsync=74/82 fdatasync=75/83 sync_fi
 CHANGE = """
 creat=85/- mkdir=83/- mkdirat=258/34 rmdir=84/- unlink=87/- unlinkat=263/35 rename=82/- renameat=264/38 renameat2=316/276 link=86/- linkat=265/37
 symlink=88/- symlinkat=266/36 chmod=90/- fchmod=91/52 fchmodat=268/53 chown=92/- fchown=93/55 lchown=94/- fchownat=260/54 truncate=76/45 utime=132/-
-utimes=235/- utimensat=280/88 futimesat=261/- memfd_create=319/279
+utimes=235/- utimensat=280/88 futimesat=261/-
 """
-"""Changes to files by name."""
+"""Changes to files by name. Not memfd_create: landlock lets a file be executed that has no name, so that a job could become another program."""
 
 PROCESSES = """
 fork=57/- vfork=58/- setpgid=109/154 setsid=112/157
