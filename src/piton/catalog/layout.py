@@ -6,6 +6,9 @@
 | operator project | `.../<op>/op_host` and `op_kernel`; `op_host/<op>/*.cpp` and `op_kernel/<op>/*.cpp`; `op_host/*.cpp` and `op_kernel/<op>.cpp` |
 | single source | `csrc/ops/<op>/*.asc, *.cpp`; `csrc/<op>/<arch>/*.asc, *.cpp`; `<op>.asc` or `<op>.cpp` in the submission's folder |
 
+Of the track `python` only `<op>.py` in the submission's folder counts. A submission without a word about its track is of the track `cpp` when a source of it
+includes `piton/cpu.h`, and of `ascendc` otherwise.
+
 An operator that has one layout is not looked for in the others. A folder with op_host is an operator project unless it has bindings (op_plugin) that launch its
 kernels; bindings that call the vendor's generated interface (op_api beside them) are left out, since the virtual NPU generates its own.
 """
@@ -26,6 +29,8 @@ KERNEL_SUFFIXES = (".cpp", ".asc")
 DEFAULT_PACKAGE = "cann_bench"
 NAMESPACE_MACRO = "EXTENSION_MODULE_NAME"
 """How public single-source files call the namespace that their build chooses."""
+DEFAULT_TRACK = "ascendc"
+_CPU_HEADER = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]piton/cpu\.h[>"]', re.MULTILINE)
 _OTHER_CHIPS = re.compile(r"arch\d|config$|op_api$")
 _ARCH_FOLDER = re.compile(r"dav-\w+")
 _LIBRARY = re.compile(rb"^[ \t]*TORCH_LIBRARY(?:_FRAGMENT)?[ \t]*\([ \t]*([A-Za-z_]\w*)", re.MULTILINE)
@@ -39,6 +44,18 @@ def find_operators(names: Sequence[str]) -> tuple[OperatorSources, ...]:
             if sources.kernels or sources.plugins:
                 found.setdefault(sources.operator, sources)
     return tuple(found[name] for name in sorted(found))
+
+
+def find_python(names: Sequence[str]) -> tuple[OperatorSources, ...]:
+    """The operators of a submission of the track `python`: every module in its folder could be one, and is asked for by name only."""
+    found = sorted(name for name in names if "/" not in name and name.endswith(".py"))
+    return tuple(OperatorSources(operator=PurePosixPath(name).stem, kernels=(name,), plugins=()) for name in found)
+
+
+def find_track(root: Path, operators: Iterable[OperatorSources]) -> str:
+    """The track when no manifest names it."""
+    texts = ((root / path).read_bytes() for sources in operators for path in sources.kernels)
+    return "cpp" if any(_CPU_HEADER.search(text) for text in texts) else DEFAULT_TRACK
 
 
 def other_archs(names: Sequence[str]) -> tuple[str, ...]:

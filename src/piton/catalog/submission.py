@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 from pydantic import Field
 
 from piton.catalog import method
-from piton.catalog.layout import KERNEL_SUFFIXES, find_operators, find_package, other_archs
+from piton.catalog.layout import KERNEL_SUFFIXES, find_operators, find_package, find_python, find_track, other_archs
 from piton.catalog.source import Form, check_form, read_yaml
 from piton.core.canonical import digest_bytes
 from piton.core.errors import EvaluatorError, UsageError
@@ -45,7 +45,7 @@ class ManifestForm(Form):
     """piton.yaml of a submission; every key is optional."""
 
     name: str = Field(default="", max_length=200)
-    track: str = Field(default="ascendc", max_length=40)
+    track: str = Field(default="", max_length=40)
     package: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
     auto_sync: bool = True
 
@@ -187,10 +187,10 @@ def _write(path: Path, data: bytes) -> None:
 
 def _describe(staging: Path, files: tuple[SubmissionFile, ...], root: Path) -> Submission:
     names = [item.path for item in files]
-    operators = find_operators(names)
     form = _manifest(staging, root) if MANIFEST_NAME in names else ManifestForm()
+    operators = find_python(names) if form.track == "python" else find_operators(names)
     package = form.package or find_package(names, staging, operators)
-    manifest = Manifest(name=form.name, track=form.track, package=package, auto_sync=form.auto_sync)
+    manifest = Manifest(name=form.name, track=form.track or find_track(staging, operators), package=package, auto_sync=form.auto_sync)
     if not operators and MANIFEST_NAME not in names and f"{package}/__init__.py" not in names:
         raise UsageError(
             "no submission in this folder",

@@ -25,9 +25,10 @@ def complete_suite(incomplete: str) -> list[str]:
 
 def complete_target(incomplete: str) -> list[str]:
     """Names of targets."""
+    from piton.targets.cpu.host import NAME as CPU
     from piton.targets.registry import target_names
 
-    return [name for name in target_names() if name.startswith(incomplete)]
+    return [name for name in (*target_names(), CPU) if name.startswith(incomplete)]
 
 
 def complete_hardware(incomplete: str) -> list[str]:

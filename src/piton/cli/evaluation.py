@@ -15,6 +15,7 @@ from typing import get_args
 
 from rich.console import Console
 
+from piton.cli.integrity import integrity_mode
 from piton.cli.live import LiveView
 from piton.cli.printing import open_console
 from piton.core.errors import StorageError, UsageError
@@ -24,6 +25,7 @@ from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
 from piton.core.visible import visible
+from piton.evaluate.cache_folder import cache_dir as cache_dir
 from piton.evaluate.engine_place import engine_place
 from piton.evaluate.failures import FOLDER as FAILURES
 from piton.evaluate.journal import NAME as JOURNAL
@@ -73,12 +75,14 @@ class EvaluationOptions:
     auto_sync: bool | None
     engine: str
     isolation: int
+    integrity: str
     host_deadline_s: float
     prints_json: bool
     is_resumed: bool
     overwrites: bool
     hidden: HiddenRequest | None = None
     baseline: str = ""
+    ray: str = ""
 
 
 def run_evaluation(options: EvaluationOptions) -> int:
@@ -180,18 +184,6 @@ def _clear(run_dir: Path) -> None:
         shutil.rmtree(run_dir / name, ignore_errors=True)
 
 
-def cache_dir() -> Path:
-    """Folder that all runs of this user share: $PITON_CACHE_DIR, else the user's cache folder. Raises UsageError for one that cannot be made."""
-    if chosen := os.environ.get("PITON_CACHE_DIR"):
-        try:
-            Path(chosen).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            action = "set PITON_CACHE_DIR to a folder that can be written, or unset it"
-            raise UsageError("the cache folder can't be made", found=error.strerror or str(error), where=chosen, action=action) from None
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "piton"
-
-
 def bounds() -> Bounds:
     """The bounds of the product, with what the environment says. Raises UsageError for a cap of the golden cache that is no number."""
     text = os.environ.get(GOLDEN_CACHE_GIB, "")
@@ -221,8 +213,10 @@ def _request(options: EvaluationOptions, run_dir: Path) -> EvaluationRequest:
         keeps_failures=options.keeps_failures,
         timelines=timeline_request(options.trace_cores) if options.traces or options.trace_cores else None,
         jobs=options.jobs,
+        ray=options.ray,
         seed=options.seed,
         trials=options.trials,
+        integrity=integrity_mode(options.integrity),
         precision_profile=_profile(options.profile),
         accuracy=accuracy_mode(options.accuracy),
         auto_sync=options.auto_sync,

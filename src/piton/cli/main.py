@@ -15,8 +15,9 @@ from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_suite_or_operator, complete_target
 from piton.cli.hap_app import hap_app
+from piton.cli.integrity_app import integrity_app
 from piton.cli.metrics_app import metrics_app
-from piton.cli.options import AccuracyOption, EngineOption, IsolationOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.options import AccuracyOption, EngineOption, IntegrityOption, IsolationOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
 from piton.cli.serve_app import serve_app
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -34,6 +35,7 @@ suite_app = typer.Typer(no_args_is_help=True, help="Look into suites, check them
 app.add_typer(suite_app, name="suite")
 app.add_typer(hap_app, name="hap")
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(integrity_app, name="integrity")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
 app.add_typer(calibrate_app)
@@ -57,6 +59,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     trace: Annotated[bool, typer.Option("--trace", help="Write a timeline of every launch to traces/, for Perfetto and MindStudio Insight.")] = False,
     trace_cores: Annotated[str, typer.Option(help="Blocks in the timelines, such as 0,5,40-47; fewer blocks, more of each. Implies --trace.")] = "",
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Cases that run at the same time; results do not depend on it.")] = 1,
+    ray: Annotated[str, typer.Option(help="Evaluate the cases on the Ray cluster at this address (host:port, or auto); --jobs then counts per worker.")] = "",
     out: Annotated[str, typer.Option(help="Folder of the run; by default runs/<submission>-<time>.")] = "",
     trust: TrustOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
@@ -66,6 +69,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     auto_sync: Annotated[bool | None, typer.Option("--auto-sync/--no-auto-sync", help="Compiler's auto-sync; by default as the submission says.")] = None,
     engine: EngineOption = "in-process",
     isolation: IsolationOption = 0,
+    integrity: IntegrityOption = "standard",
     host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
@@ -108,12 +112,14 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
         auto_sync=auto_sync,
         engine=engine,
         isolation=isolation,
+        integrity=integrity,
         host_deadline_s=host_deadline,
         prints_json=as_json,
         is_resumed=resume,
         overwrites=overwrite,
         hidden=hidden_request(hidden_key_file, hidden_count, lists_failures=list_failures, reveals=reveal),
         baseline=baseline,
+        ray=ray,
     )
     raise typer.Exit(until_stopped(lambda: run_evaluation(options)))
 

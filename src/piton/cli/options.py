@@ -10,6 +10,9 @@ AccuracyOption = Annotated[str, typer.Option(help="Exp, Ln, Div, Rsqrt, Reciproc
 EngineOption = Annotated[
     str, typer.Option("--engine", help="Of a virtual NPU: in-process (fast), or own-process: device code reaches neither engine nor device memory.")
 ]
+IntegrityOption = Annotated[
+    str, typer.Option("--integrity", help="standard, or full: two trials, fresh processes, kernels disabled, cases in another order (docs/integrity.md).")
+]
 IsolationOption = Annotated[
     int, typer.Option("--isolation", min=0, max=4, help="Least level of isolation, 0 to 4; 4 puts the engine apart. Not reached: an error.")
 ]

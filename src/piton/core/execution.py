@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,6 +36,30 @@ class TensorArgument:
     list_index: int | None = None
 
 
+POISON, OTHER_POISON = 0xFF, 0x3C
+"""Bytes that memory holds before a submission writes it: NaN (-1 for integers), and in a repeated call small finite numbers."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How a call is run when it is to show what its outputs depend on (docs/integrity.md); a submission sees no difference. Simulated devices only."""
+
+    launches_do_nothing: bool = False
+    """Kernels are looked up and not executed."""
+    repeats_answers: bool = False
+    """Copies to the host, and the device's clock, answer what they answered in the last call without this."""
+    poison: int = POISON
+    """Byte that memory which the submission allocates is filled with; 0 leaves it empty."""
+    in_fresh_processes: bool = False
+    """Nothing that an earlier call left in a process of the submission is there."""
+
+
+USUAL = Probe()
+"""How every ordinary call is run."""
+NO_PROBE = Probe(poison=0)
+"""Of whole programs, whose memory is as empty as it was."""
+
+
 @dataclass(frozen=True)
 class CaseCall:
     """One call: arguments in the order of the schema (omitted optional tensors as None) and how to run it."""
@@ -45,6 +70,8 @@ class CaseCall:
     """Argument names in schema order, tensors and attributes alike."""
     attributes: dict[str, AttrValue]
     omitted: tuple[str, ...] = ()
+    results: tuple[TensorArgument, ...] = ()
+    """Forms of the outputs, without data: for targets that hand them over allocated. Of a list output each element, `y[0]` and so on."""
     budget_cycles: int = 10_000_000_000
     """Simulated cycles after which device code is cut (verdict timed_out, device_budget)."""
     deadline_s: float = 300.0
@@ -57,6 +84,7 @@ class CaseCall:
     """How good the vector unit's Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md); a target that computes nothing ignores it."""
     timeline: TimelineRequest | None = None
     """Record timelines of the launches; nothing else of the call depends on it."""
+    probe: Probe = USUAL
 
 
 @dataclass(frozen=True)
@@ -72,6 +100,18 @@ class OutputBuffer:
     is_on_device: bool
     data: memoryview | None
     """Bytes of the dense tensor; None when there is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """A call that was measured with values of its own; whoever has a golden checks it like any other."""
+
+    inputs: Callable[[], tuple[memoryview, ...]]
+    """Raw bytes of its inputs, in the order of the case's tensors."""
+    outputs: tuple[OutputBuffer, ...]
+    """What it left in its outputs."""
+    poison: bytes
+    """The byte that they held before."""
 
 
 class CorePipes(Frozen):
@@ -180,6 +220,8 @@ class Execution:
     """Of the first launches that were not cut; empty unless asked for."""
     is_killed: bool = False
     """A process of the call was ended by a SIGKILL that none of its bounds explains: by somebody else, unless this happens again and again."""
+    timed: tuple[TimedCall, ...] = ()
+    """Of a target that measures real time: calls with other values than the case's, all of which have to be right."""
     plays_golden: bool = False
     """Of the null target: the outputs are those of the golden's same-dtype run, which the evaluator puts in."""
 

@@ -23,6 +23,10 @@ class FindingKind(str, Enum):
     SURPLUS_BLOCKS = "surplus_blocks"
     ISOLATION_REDUCED = "isolation_reduced"
     STALE_ANCHOR = "stale_anchor"
+    HOST_VALUES_READ = "host_values_read"
+    TIME_DIFFERS = "time_differs"
+    STATIC_STATE = "static_state"
+    KERNEL_NOT_NEEDED = "kernel_not_needed"
     OTHER = "other"
 
 

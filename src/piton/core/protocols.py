@@ -218,6 +218,36 @@ class Target(Protocol):
         ...
 
 
+class CanaryCondition(Protocol):
+    """What one measurement of a canary found."""
+
+    @property
+    def work_us(self) -> float:
+        """Time of one call of its kernel."""
+        ...
+
+
+class Canary(Protocol):
+    """A small kernel of ours, ready to be measured again and again."""
+
+    def measure(self) -> CanaryCondition:
+        """Run it now and check what it computed. Raises EvaluatorError when it does not run, or is wrong: the device is not fit to judge anybody."""
+        ...
+
+    def close(self) -> None:
+        """End its processes; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class CanaryDevice(Protocol):
+    """A device whose times are measured, so that its state has a say in them. Simulated devices are none: their times depend on nothing outside."""
+
+    def canary(self, runner: Runner) -> Canary:
+        """A canary; after `prepare`. Raises EvaluatorError when it can't be started."""
+        ...
+
+
 class ProgramDevice(Protocol):
     """Builds and runs whole programs, with a `main()` of their own."""
 

@@ -13,6 +13,7 @@ from piton.core.execution import Accuracy, CopyLog, Diagnostic, LaunchRecord
 from piton.core.fault import Fault, Retry
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
+from piton.core.integrity import Integrity
 from piton.core.interval import Interval
 from piton.core.measurement import Anchor, Measurement
 from piton.core.method import Method, Reporting
@@ -170,15 +171,6 @@ class HiddenSet(Frozen):
     """What is said of each case: its result under a new number, its result under its id, everything."""
 
 
-class Integrity(Frozen):
-    """The integrity policy in force: what counts as a cheat, and how equal outputs have to be (docs/metrics.md lists its rules)."""
-
-    version: str
-    """Raised whenever a rule changes."""
-    digest: str
-    """SHA-256 of all the rules: refused texts, verdicts with their causes and precedence, thresholds, allowances."""
-
-
 class Environment(Frozen):
     """Where and with what the evaluation ran; never part of the canonical result."""
 
@@ -280,10 +272,10 @@ class Report(Frozen):
         return 100 * (len(self.operators) + len(self.missing_operators))
 
     def canonical_result(self) -> dict[str, object]:
-        """The report without environment, wall times, retries and its own digest: equal for equal work on any machine.
+        """The report without environment, wall times, retries, what depends on the isolation and its own digest: equal for equal work on any machine.
 
         What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
-        policy, method, accuracy, cube cores of a mixed launch), so that it still matches its digest.
+        policy, its mode, method, accuracy, cube cores of a mixed launch), so that it still matches its digest.
         """
         data: dict[str, object] = self.model_dump(mode="python", exclude={"environment", "result_digest"})
         operators = data["operators"]
@@ -296,6 +288,9 @@ class Report(Frozen):
             _drop_absent(data["chip"], fidelity={})
             _drop_absent(data["chip"]["peaks"], cube_path=None)
         _drop_absent(data, trials=1, chip=None, hidden=None, missing_operators={}, level_intervals={}, total_interval=None, baselines=())
+        if isinstance(data["integrity"], dict):
+            data["integrity"].pop("rules")
+            _drop_absent(data["integrity"], mode="standard")
         _drop_absent(data, integrity=None, method=None, reporting=None, accuracy="exact")
         return data
 

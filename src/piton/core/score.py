@@ -27,6 +27,8 @@ class ScoreProfile(str, Enum):
     """Simulated T_cand, silicon T_HW, simulated or modelled T_baseline."""
     CANN_BENCH = "cann-bench"
     """Device T_cand, convention T_HW, measured or quoted T_baseline."""
+    CPU = "cpu"
+    """T_cand and T_baseline measured on this machine's processor; no T_HW, so no HAP: its figures are speed-ups."""
 
 
 class HapScore(Frozen):

@@ -16,7 +16,7 @@ class Manifest(Frozen):
 
     name: str = ""
     track: str = "ascendc"
-    """Kernel language with its rules: ascendc, triton, pypto, tilelang, cpp, cuda."""
+    """Kernel language with its rules: ascendc, triton, pypto, tilelang, cpp, python, cuda."""
     package: str = "cann_bench"
     """Python package and torch.ops namespace that carries the operators."""
     auto_sync: bool = True

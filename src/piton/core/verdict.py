@@ -34,6 +34,7 @@ class Cause(str, Enum):
     # rejected
     FRAMEWORK_COMPUTE = "framework_compute"
     HOST_COPY = "host_copy"
+    HOST_COMPUTED = "host_computed"
     STRIDED_COPY = "strided_copy"
     CASTING_COPY = "casting_copy"
     FORBIDDEN_SOURCE = "forbidden_source"
@@ -113,6 +114,7 @@ _CAUSES: dict[Verdict, tuple[Cause, ...]] = {
     Verdict.REJECTED: (
         Cause.FRAMEWORK_COMPUTE,
         Cause.HOST_COPY,
+        Cause.HOST_COMPUTED,
         Cause.STRIDED_COPY,
         Cause.CASTING_COPY,
         Cause.FORBIDDEN_SOURCE,

@@ -16,6 +16,7 @@ from piton.evaluate.baselines import FOLDER, SimulatedBaselines
 from piton.evaluate.build import Workplace
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, Traces, eager_baselines
+from piton.evaluate.measured import measured_baselines
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import AnchorBook
 
@@ -29,6 +30,7 @@ def open_anchors(place: Workplace, subject: Subject) -> tuple[AnchorBook, tuple[
         filed=FiledBaselines(subject.filed, suite, target.hardware) if subject.filed else None,
         modelled=_modelled(place, subject),
         simulated=plain_kernels(place, suite, ValueStore(Path(request.cache_dir) / "baselines")) if is_simulated else None,
+        measured=measured_baselines(place, suite),
         quoted_version=quoted_version(suite) if quoted else "",
     )
     return AnchorBook(target.hardware, score_profile(target), quoted, sources, request.bounds), sources.versions

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from piton.catalog.integrity_file import shipped_policy
 from piton.core.baseline import BaselineSet
 from piton.core.case import Case
 from piton.core.execution import Build
@@ -18,12 +19,14 @@ from piton.core.score import ScoreProfile
 from piton.core.submission import Submission
 from piton.core.suite import Suite, SuiteOperator
 from piton.core.verdict import PASSED, Cause, Outcome, Verdict, outcome
-from piton.evaluate.execute import unrun_case
 from piton.evaluate.integrity import integrity_policy
 from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.rule_outcomes import RunFacts, rule_outcomes, world_of
 from piton.evaluate.selection import Selection
 from piton.evaluate.timing import peaks_block
+from piton.evaluate.unrun import unrun_case
 from piton.report.rescore import score_report
+from piton.targets.cpu.host import NAME as CPU
 
 Results = Mapping[tuple[str, str], CaseResult]
 """Finished cases by operator and case id."""
@@ -44,12 +47,15 @@ class Subject:
 
 def score_profile(target: Target) -> ScoreProfile:
     """The profile whose triple of times this target can give (D4: a score never mixes worlds)."""
+    if target.name == CPU:
+        return ScoreProfile.CPU
     return ScoreProfile.CANN_BENCH if target.provenance is Provenance.DEVICE else ScoreProfile.SIM
 
 
 def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Results, environment: Environment, versions: Sequence[str] = ()) -> Report:
     """The scored report; `versions` are the sets of T_baseline that the run could take from."""
     request, suite, submission, target = subject.request, subject.suite, subject.submission, subject.target
+    operators = tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members)
     unscored = Report(
         suite=suite.name,
         suite_version=suite.version,
@@ -59,24 +65,40 @@ def assemble_report(subject: Subject, builds: Mapping[str, Build], results: Resu
         target=target.name,
         hardware=target.hardware.name,
         hardware_digest=target.hardware.digest(),
-        chip=target.hardware.figures(peaks_block(score_profile(target))),
+        chip=None if target.name == CPU else target.hardware.figures(peaks_block(score_profile(target))),
         score_profile=score_profile(target),
         precision_profile=request.precision_profile,
         accuracy=request.accuracy,
-        integrity=integrity_policy(request.bounds),
+        integrity=integrity_policy(request.bounds).model_copy(update={"mode": request.integrity}),
         method=submission.method,
         reporting=submission.reporting,
         seed=request.seed,
         trials=request.trials,
         auto_sync=effective_auto_sync(submission, request),
-        operators=tuple(_operator_result(member, builds[member.operator.name], subject.selection, results) for member in subject.selection.members),
+        operators=operators,
         missing_operators=dict(subject.selection.missing),
         is_complete=not subject.selection.left_out,
         baselines=_used(versions, results),
         findings=_findings((*submission.notes, *subject.selection.remarks)),
         environment=environment,
     )
-    return score_report(unscored)
+    return with_rules(score_report(unscored), subject)  # after scoring, whose findings count too
+
+
+def with_rules(report: Report, subject: Subject) -> Report:
+    """The report with what this run says about each rule of the policy, which its digest does not cover."""
+    request, known = subject.request, report.integrity
+    assert known is not None
+    facts = RunFacts(
+        track=subject.submission.manifest.track,
+        world=world_of(subject.target),
+        mode=request.integrity,
+        trials=request.trials,
+        is_hidden=request.hidden is not None,
+        level=report.environment.isolation_level or 0,
+    )
+    rules = rule_outcomes(shipped_policy(), facts, report.operators)
+    return report.model_copy(update={"integrity": known.model_copy(update={"rules": rules})})
 
 
 def _used(versions: Sequence[str], results: Results) -> tuple[str, ...]:

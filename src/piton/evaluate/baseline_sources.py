@@ -17,10 +17,12 @@ from piton.core.protocols import Target
 from piton.core.score import ScoreProfile
 from piton.core.suite import Suite
 from piton.evaluate.baselines import KnownBaselines, SimulatedBaselines
+from piton.evaluate.measured import MeasuredBaselines
 
 _WORLDS = {
     ScoreProfile.SIM: (Provenance.SIMULATED, Provenance.MODELLED, Provenance.QUOTED),
     ScoreProfile.CANN_BENCH: (Provenance.DEVICE, Provenance.QUOTED),
+    ScoreProfile.CPU: (Provenance.DEVICE,),
 }
 """Origins of T_baseline that a profile may use: a score never mixes worlds (D4)."""
 
@@ -91,6 +93,8 @@ class BaselineSources:
     filed: FiledBaselines | None = None
     simulated: SimulatedBaselines | KnownBaselines | None = None
     modelled: Modelled | None = None
+    measured: MeasuredBaselines | None = None
+    """Times of the goldens themselves, where the target measures real time on this machine."""
     quoted_version: str = ""
     """What the published set is called, where there is one."""
 
@@ -107,12 +111,12 @@ class BaselineSources:
     @property
     def versions(self) -> tuple[str, ...]:
         """The sets there are, in the order in which they are asked."""
-        sets = [source.version for source in (self.filed, self.simulated, self.modelled) if source is not None]
+        sets = [source.version for source in (self.filed, self.simulated, self.modelled, self.measured) if source is not None]
         return tuple([*sets, self.quoted_version] if self.quoted_version else sets)
 
     def close(self) -> None:
         """End what was started."""
-        for source in (self.simulated, self.modelled):
+        for source in (self.simulated, self.modelled, self.measured):
             if source is not None:
                 source.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from piton.core.execution import Build
 from piton.core.operator import Operator
@@ -15,6 +15,9 @@ from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.admit import SHARED
 from piton.evaluate.progress import Events, StageFinished, StageStarted
 from piton.evaluate.schedule import never
+
+if TYPE_CHECKING:
+    from piton.evaluate.cluster.crew import Crew
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Workplace:
     events: Events
     is_stopped: Callable[[], bool] = never
     """Asked several times a second while cases run: has the caller given up?"""
+    crew: Crew | None = None
+    """Workers on other machines that evaluate the cases; None: this process does."""
 
 
 def build_operator(place: Workplace, submission: Submission, operator: Operator, refusals: Mapping[str, Outcome]) -> Build:

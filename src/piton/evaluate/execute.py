@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError, ProcessLostError
-from piton.core.execution import Accuracy, Build, CaseCall, Execution
+from piton.core.execution import Accuracy, Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
 from piton.core.measurement import Measurement
@@ -19,19 +19,23 @@ from piton.core.operator import Operator
 from piton.core.protocols import Session
 from piton.core.report import CaseResult, OutputCheck
 from piton.core.submission import Submission
-from piton.core.verdict import Cause, Outcome, Verdict, decide, outcome
+from piton.core.verdict import Outcome, Verdict, decide
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors, FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
+from piton.evaluate.measured import timed_failures
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
 from piton.evaluate.retry import Tries
+from piton.evaluate.rule_outcomes import has_probes
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
+from piton.evaluate.unrun import void_case
 from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
 from piton.targets.null import NAME as NULL
@@ -82,6 +86,13 @@ class TrialResult:
     """Without its outputs and timelines: they are large, and a second trial needs the room."""
     checks: tuple[OutputCheck, ...]
     outcomes: tuple[Outcome, ...]
+    outputs: str = ""
+    """Digest of the outputs, where a later call has to give the same."""
+
+    @property
+    def has_passed(self) -> bool:
+        """True when nothing was wrong."""
+        return decide(list(self.outcomes)).verdict is Verdict.PASSED
 
 
 class CaseLane:
@@ -124,15 +135,39 @@ class CaseLane:
     def _evaluate(self, task: CaseTask, *, is_last: bool) -> CaseResult:
         self._takes_kills = is_last
         first, anchors = self._first_trial(task)
-        bands = self._shared.place.target.hardware.fidelity
-        if self._shared.request.trials < SECOND or decide(list(first.outcomes)).verdict is not Verdict.PASSED:
+        request, bands = self._shared.request, self._shared.place.target.hardware.fidelity
+        if not first.has_passed:
             return conclude(task, first, anchors, bands)
-        return conclude(task, first, anchors, bands, self._second_trial(task, anchors))
+        further = self._further(task, first, anchors)
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
+        if request.integrity == "full" and second is not None and second.has_passed:
+            further = further.joined(self._further(task, first, anchors, after_trials))
+        return conclude(task, first, anchors, bands, second, further)
+
+    def _further(self, task: CaseTask, first: TrialResult, anchors: CaseAnchors, checks: Checks = after_first_trial) -> Further:
+        """The calls that show what outputs depend on, where the target can make them."""
+        if not has_probes(self._shared.place.target):
+            return Further()
+        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+
+    def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
+        """One further call with the values of a trial; right or not for each of the trials `against`."""
+        shared = self._shared
+        trials = {wanted: TrialData(wanted, shared.goldens.fetch(task.operator, task.case, wanted)) for wanted in dict.fromkeys((number, *against))}
+        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+            call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
+            execution = self._call(task, call)
+            passes = tuple(decide([*execution.outcomes, *_check(task, trials[wanted], execution, shared)[1]]).verdict is Verdict.PASSED for wanted in against)
+            is_empty = all(0 in output.shape for output in execution.outputs)
+            return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
 
     def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
         anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        return self._try(task, trial, anchors), anchors
+        found = self._try(task, trial, anchors)
+        if decide(list(found.outcomes)).verdict is Verdict.PASSED:
+            anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, trial.data, anchors, self._shared))
+        return found, anchors
 
     def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
         """In the session of the first, so that what the submission kept from that call can still mislead it."""
@@ -149,20 +184,27 @@ class CaseLane:
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
-            execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
-            if execution.is_killed and not self._takes_kills:
-                raise ProcessLostError("a process of the submission was ended by a SIGKILL from outside", where=f"{task.operator.name}/{task.case.id}")
+            execution = self._call(task, replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
             checks, failures = _check(task, trial, execution, shared)
+            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
             if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
                 shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-        return TrialResult(replace(execution, outputs=(), timelines=()), tuple(checks), (*execution.outcomes, *failures))
+            outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
+        return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
 
     def _void(self, task: CaseTask, reason: str) -> CaseResult:
         self._close_session()  # whatever state it is in, the next case must not see it
         return void_case(task.operator, task.case, reason)
+
+    def _call(self, task: CaseTask, call: CaseCall) -> Execution:
+        """One call. Raises ProcessLostError when a SIGKILL that nothing explains ended it, as long as there is another try."""
+        execution = self._open(task).call(call)
+        if execution.is_killed and not self._takes_kills:
+            raise ProcessLostError("a process of the submission was ended by a SIGKILL from outside", where=f"{task.operator.name}/{task.case.id}")
+        return execution
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -191,6 +233,7 @@ def case_call(task: CaseTask, data: CaseData, anchors: CaseAnchors, shared: Eval
         order=argument_order(task.operator),
         attributes=all_attributes(task.operator, task.case),
         omitted=task.case.omitted,
+        results=tuple(TensorArgument(item.name, item.shape, item.dtype, None) for item in data.outputs),
         budget_cycles=shared.anchors.budget_cycles(anchors),
         deadline_s=shared.request.bounds.host_deadline_s,
         copy_allowance_bytes=shared.request.bounds.copy_allowance_bytes,
@@ -231,14 +274,21 @@ def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measur
     return None if execution.time is None else with_error(execution.time, execution.launches, bands)
 
 
-def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Mapping[str, ErrorBand], second: TrialResult | None = None) -> CaseResult:
+def conclude(
+    task: CaseTask,
+    first: TrialResult,
+    anchors: CaseAnchors,
+    bands: Mapping[str, ErrorBand],
+    second: TrialResult | None = None,
+    further: Further = NOTHING,
+) -> CaseResult:
     """One result from everything that was found; a case that did not pass has no time, and the time of one that did is the first trial's.
 
     `bands` are the errors of simulated times that the hardware file knows.
     """
     execution = first.execution
     later = second or TrialResult(Execution(), (), ())
-    outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes)]
+    outcomes = [*first.outcomes, *map(in_second_trial, later.outcomes), *further.outcomes]
     chosen = decide(outcomes)
     return CaseResult(
         operator=task.operator.name,
@@ -253,15 +303,5 @@ def conclude(task: CaseTask, first: TrialResult, anchors: CaseAnchors, bands: Ma
         t_baseline=anchors.t_baseline,
         launches=execution.launches,
         copies=execution.copies,
-        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings)),
+        findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings), *further.findings),
     )
-
-
-def void_case(operator: Operator, case: Case, reason: str) -> CaseResult:
-    """A case that we could not evaluate."""
-    return unrun_case(operator, case, outcome(Cause.EVALUATION_FAILED, "could not be evaluated"), reason)
-
-
-def unrun_case(operator: Operator, case: Case, found: Outcome, void: str = "") -> CaseResult:
-    """A case that was not called: its operator failed, it was left out, or we could not."""
-    return CaseResult(operator=operator.name, case=case, size=size_class(case), outcome=found, void=void)

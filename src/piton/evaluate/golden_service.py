@@ -38,6 +38,7 @@ _LEAST_MEMORY = 2 << 30
 _MOST_TRACE_BYTES = 16 << 20
 """Far above the longest trace of ours: 4096 different launches take 3 MB."""
 _Taken = TypeVar("_Taken")
+Precision = Literal["float64", "native"]
 _TENSORS = TypeAdapter(tuple[StoredTensor, ...])
 
 
@@ -157,6 +158,15 @@ class GoldenService:
         request = GoldenRequest(operator=operator, case=case, suite_version=version, seed=0, precision="native", wanted="trace")
         return _parse_trace(self._ask(request, _read_all), f"{operator.name}/{case.id}")
 
+    def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[tuple[GoldenOutput, ...], ...]:
+        """Outputs of calls with other inputs than the case's own (in the order of its tensors); nothing is kept. Raises EvaluatorError as `fetch` does."""
+        request = self._request(operator, case, precision, FIRST).model_copy(update={"wanted": "given", "calls": len(calls)})
+        parts = [part for inputs in calls for part in inputs]
+        take = lambda descriptor, tensors: Entry(tensors, memoryview(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))  # noqa: E731
+        found = _split(self._ask(request, take, parts)).outputs
+        each = len(found) // len(calls)
+        return tuple(found[number * each : (number + 1) * each] for number in range(len(calls)))
+
     def close(self) -> None:
         """End all workers; a golden run in progress fails with EvaluatorError."""
         self._is_closed = True
@@ -185,7 +195,7 @@ class GoldenService:
         with self._guard.reserve(golden_bytes(case), f"{operator.name}/{case.id}"):
             return _split(self._entry(self._request(operator, case, "float64", trial)))
 
-    def _request(self, operator: Operator, case: Case, precision: Literal["float64", "native"], trial: int) -> GoldenRequest:
+    def _request(self, operator: Operator, case: Case, precision: Precision, trial: int) -> GoldenRequest:
         draw, version = draw_of(self._settings.seed, trial), self._settings.suite_version
         return GoldenRequest(operator=operator, case=case, suite_version=version, seed=draw.seed, shift=draw.shift, precision=precision)
 
@@ -205,11 +215,14 @@ class GoldenService:
             self.executed += 1
         return self._ask(request, lambda descriptor, tensors: self._store.publish(key, descriptor, tensors))
 
-    def _ask(self, request: GoldenRequest, take: Callable[[int, tuple[StoredTensor, ...]], _Taken]) -> _Taken:
-        """What `take` makes of the memory file that an idle worker filled, and of its index."""
+    def _ask(self, request: GoldenRequest, take: Callable[[int, tuple[StoredTensor, ...]], _Taken], given: Sequence[memoryview] = ()) -> _Taken:
+        """What `take` makes of the memory file that an idle worker filled, and of its index; `given` lies in it before."""
         worker = self._take()
         try:
             with memory_file() as descriptor:
+                for part in given:
+                    os.write(descriptor, part)
+                os.lseek(descriptor, 0, os.SEEK_SET)  # the worker's descriptor has the same position
                 taken = take(descriptor, worker.ask(request, descriptor))
         except BaseException:
             self._drop(worker)

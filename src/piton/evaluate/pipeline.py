@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +26,11 @@ from piton.curate.hidden import hidden_suite, read_key, require_cases
 from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
+from piton.evaluate.batches import Batches, Keep, Results
 from piton.evaluate.build import Workplace, build_operator
 from piton.evaluate.cache import TensorStore
+from piton.evaluate.case_order import ordered
+from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
@@ -56,6 +59,8 @@ from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
+from piton.targets.cpu.host import NAME as CPU
+from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
@@ -86,7 +91,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     subject = load(request, target, events)
     check_target(target)
     warn_about_key(request, place.events)
-    with open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+    with open_crew(place, subject) as crew, open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
+        place = replace(place, crew=crew)
         if journal.remark:
             place.events(Notice(journal.remark))
         prepare_target(place)
@@ -96,6 +102,7 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
         place.events(announce(subject, tasks, finished))
         anchors, versions = open_anchors(place, subject)
         finished |= run_tasks(place, subject, journal, tasks, extras, anchors)
+    environment = crew.describe(environment) if crew else environment
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     report = assemble_report(subject, builds, finished, environment, versions)
     return report if request.hidden is None else seal_report(report, request.hidden, subject.suite.hidden.partition("/")[0])
@@ -114,6 +121,8 @@ def named_target(name: str, cache_dir: str, progress: Callable[[str], None]) -> 
     """
     if name == NULL:
         return NullTarget()
+    if name == CPU:
+        return open_cpu(cache_dir, progress)
     from piton.targets.registry import hardware_name, resolve_simulated, resolve_target
 
     if name.endswith((".yaml", ".yml")):
@@ -271,7 +280,7 @@ def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras
             finished[operator.name, case.id] = done
         else:
             tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
-    return tasks, finished
+    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
 def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
@@ -297,9 +306,16 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         journal.append(task.key, kept)
         place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
 
-    with _shared_parts(place, subject, tasks, anchors) as (goldens, guard):
-        shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-        results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
+    if place.crew is not None:
+        results, is_interrupted = run_with_crew(place, tasks, extras.failures, keep)
+    else:
+        with shared_parts(place, subject, tasks, anchors) as (goldens, guard):
+
+            def run(some: Sequence[CaseTask], take: Keep) -> Results:
+                shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, take, extras.failures, extras.traces)
+                return run_in_lanes(some, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
+
+            results, is_interrupted = Batches(place.target, place.runner, run, keep).all(tasks)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
         place.events(Interrupted(remaining=len(tasks) - len(finished)))
@@ -307,7 +323,8 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
 
 
 @contextmanager
-def _shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+def shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+    """What all lanes of this process share; ends the processes of `anchors` as well."""
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)
     guard = MemoryGuard(int(available_bytes() * request.bounds.memory_share))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from piton.core.canonical import digest
 from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
+from piton.core.integrity import IntegrityMode
 from piton.core.operator import Frozen
 from piton.core.protocols import EnginePlace
 from piton.core.timeline import TimelineRequest
@@ -86,11 +87,15 @@ class EvaluationRequest(Frozen):
     """A baseline file whose times go before all other T_baseline; empty for none. Its content is part of what a run is identified by."""
     hidden: HiddenRequest | None = None
     """Hidden cases instead of the public ones; None for these."""
+    ray: str = ""
+    """Address of a Ray cluster whose workers evaluate the cases (`evaluate.cluster`), each `jobs` at a time; empty for this machine."""
     jobs: int = Field(default=1, ge=1, le=256)
     seed: int = Field(default=0, ge=0)
     """Enters every input together with the suite's version, the case and its own seed."""
     trials: int = Field(default=1, ge=1, le=2)
     """Trials that a case has to pass; the second has a fresh seed and shifted inputs (precision standard, rule 8)."""
+    integrity: IntegrityMode = "standard"
+    """How much of the integrity policy is checked (docs/integrity.md); `full` includes the second trial."""
     precision_profile: PrecisionProfile = "strict"
     accuracy: Accuracy = "exact"
     """How good the simulated Exp, Ln, Div, Rsqrt and Reciprocal are (docs/accuracy.md)."""
@@ -106,6 +111,11 @@ class EvaluationRequest(Frozen):
     """Go on with the journal in `run_dir`."""
     bounds: Bounds = Bounds()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _full_has_two_trials(cls, data: Any) -> Any:
+        return {**data, "trials": 2} if isinstance(data, dict) and data.get("integrity") == "full" else data
+
     def identity(self) -> str:
         """Digest of the options that can change a result; jobs, folders and filters cannot."""
         bounds = self.bounds
@@ -113,4 +123,5 @@ class EvaluationRequest(Frozen):
         hidden = [self.hidden.detail] if self.hidden else []  # key and count are part of the suite's digest
         apart = [self.engine] if self.engine != "in-process" else []
         accuracy = [self.accuracy] if self.accuracy != "exact" else []  # a run in the usual mode is what it was before there was another
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy])
+        full = [f"integrity {self.integrity}"] if self.integrity != "standard" else []
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy, *full])

@@ -41,6 +41,7 @@ def _options(request: EvaluationRequest) -> list[str]:
     options = ["--suite", suite, "--target", target, "--seed", str(request.seed), "--trials", str(request.trials)]
     options += ["--profile", request.precision_profile, *_suite_options(request)]
     options += ["--accuracy", request.accuracy] if request.accuracy != "exact" else []
+    options += ["--integrity", request.integrity] if request.integrity != "standard" else []
     if request.auto_sync is not None:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     options += ["--engine", request.engine] if request.engine != "in-process" else []

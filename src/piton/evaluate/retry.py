@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import errno
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from piton.core.errors import EvaluatorError
 from piton.core.fault import TRANSIENT, Fault, Retry
 from piton.core.report import CaseResult
+from piton.evaluate.unrun import describe_error
 
 MOST_TRIES = 3
 """Of one case in one run; `--resume` begins to count anew."""
@@ -69,15 +68,8 @@ class Tries:
             return Trouble(error.fault, str(error))
         except OSError as error:
             fault = Fault.STORAGE if error.errno in _NO_ROOM else Fault.MACHINE
-            return Trouble(fault, f"the machine refused something: {describe(error)}")
+            return Trouble(fault, f"the machine refused something: {describe_error(error)}")
         except MemoryError as error:
-            return Trouble(Fault.MACHINE, f"Piton itself ran out of memory: {describe(error)}")
+            return Trouble(Fault.MACHINE, f"Piton itself ran out of memory: {describe_error(error)}")
         except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            return Trouble(Fault.INTERNAL, f"internal error of Piton, please report it: {describe(error)}")
-
-
-def describe(error: BaseException) -> str:
-    """Type, message and the innermost place of an exception."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+            return Trouble(Fault.INTERNAL, f"internal error of Piton, please report it: {describe_error(error)}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from piton.anchors import t_hw
 from piton.catalog import QuotedAnchors
 from piton.core.case import Case
+from piton.core.execution import CaseCall
 from piton.core.finding import Finding
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor, Provenance
@@ -51,9 +52,19 @@ class AnchorBook:
     def of(self, operator: Operator, case: Case) -> CaseAnchors:
         """Anchors of a case. Raises EvaluatorError when a baseline of ours does not run."""
         quoted = self._quoted.get((operator.name, case.id), _NOTHING_QUOTED)
+        if self._profile is ScoreProfile.CPU:
+            chosen = self._baselines.choose(operator, case, None, self._profile)
+            return CaseAnchors(None, chosen.anchor, chosen.findings)
         roof = t_hw(operator, filled_case(operator, case), self._hardware, peaks_block(self._profile)) or quoted.t_hw
         chosen = self._baselines.choose(operator, case, quoted.t_baseline, self._profile)
         return CaseAnchors(roof, chosen.anchor, chosen.findings)
+
+    def measured(self, anchors: CaseAnchors, operator: Operator, case: Case, call: CaseCall) -> CaseAnchors:
+        """The anchors with T_baseline measured now, on targets where it is, unless a file has given one. Raises EvaluatorError when the golden does not run."""
+        source = self._baselines.measured
+        if source is None or anchors.t_baseline is not None:
+            return anchors
+        return replace(anchors, t_baseline=source.anchor(operator, case, call))
 
     def budget_cycles(self, anchors: CaseAnchors) -> int:
         """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling. Of a modelled one the upper end counts: it is rough."""

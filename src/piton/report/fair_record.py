@@ -15,6 +15,7 @@ from piton.core.method import ControlLoop, Method, Reporting, SelectionScheme
 from piton.core.report import CaseResult, Report
 from piton.core.score import ScoreProfile
 from piton.core.verdict import LEFT_OUT
+from piton.report.integrity_text import summary
 from piton.report.trust import accuracy_text
 
 _DIGEST = 12
@@ -86,7 +87,8 @@ def integrity_row(report: Report) -> FairRow:
         value = "; ".join(["the version of the policy: the report was made before it was kept", *rules])
         return FairRow(item=FairItem.INTEGRITY, value=value, source=Source.MISSING)
     version = f"policy {report.integrity.version} (digest {report.integrity.digest[:_DIGEST]})"
-    return known(FairItem.INTEGRITY, "; ".join([version, *rules]))
+    checked = [summary(report.integrity)] if report.integrity.rules or report.integrity.mode != "standard" else []
+    return known(FairItem.INTEGRITY, "; ".join([version, *checked, *rules]))
 
 
 def _tolerances(report: Report) -> list[str]:
@@ -105,6 +107,8 @@ def _tau(value: float) -> str:
 
 
 def _metrics(report: Report) -> str:
+    if report.score_profile is ScoreProfile.CPU:
+        return "cases passed, speed-up over the golden in torch on the same processor (profile cpu: wall-clock time, no T_HW and so no HAP)"
     times = "simulated time, modelled T_HW of the silicon" if report.score_profile is ScoreProfile.SIM else "device time, T_HW by the published convention"
     return f"operator score 100 [0.2 compiled + mean of correct (0.3 + 0.5 HAP)], HAP (profile {report.score_profile.value}: {times}), cases passed"
 
@@ -161,6 +165,8 @@ def _hardware(report: Report) -> str:
     file = f"hardware file {report.hardware_digest[:_DIGEST]}"
     if report.score_profile is ScoreProfile.SIM:
         return f"simulated {report.hardware} (virtual NPU of Piton {report.environment.piton}, {file}); no device took part"
+    if report.score_profile is ScoreProfile.CPU:
+        return f"the processor of this machine, one core of {report.environment.cores} ({report.environment.machine}; hardware digest {file.split()[-1]})"
     return f"{report.hardware}, target {report.target} ({file})"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from piton.core.errors import UsageError
 from piton.core.hardware import Hardware
 from piton.core.protocols import Target
+from piton.targets.cpu.host import NAME as CPU
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,13 @@ _TARGETS = {
     "ascend910b1-sim": _Row("ascend910b1", _VNPU),
 }
 DEFAULT_TARGET = "ascend910b2-sim"
+_KNOWN = " or ".join((*_TARGETS, CPU))
 _WITHOUT_TIMING_MODEL = {"ascend950pr-sim": "ascend950pr"}
 """Simulated targets that people ask for and that there can't be yet: the chip's hardware file has peaks and no timing model."""
 
 
 def target_names() -> tuple[str, ...]:
-    """Every target that can be asked for."""
+    """Every target whose chip has a hardware file; beside them there are `cpu` and `null`."""
     return tuple(_TARGETS)
 
 
@@ -71,7 +73,7 @@ def _row(name: str) -> _Row:
     if name in _WITHOUT_TIMING_MODEL:
         chip = _WITHOUT_TIMING_MODEL[name]
         action = f"choose another target; its limits are computed: `piton hap OPERATOR --hardware {chip}`"
-        raise UsageError(f"{chip} has no timing model yet, so nothing can be timed on it", expected=" or ".join(_TARGETS), found=name, action=action)
+        raise UsageError(f"{chip} has no timing model yet, so nothing can be timed on it", expected=_KNOWN, found=name, action=action)
     if name not in _TARGETS:
-        raise UsageError("no such target", expected=" or ".join(_TARGETS), found=name)
+        raise UsageError("no such target", expected=_KNOWN, found=name)
     return _TARGETS[name]

@@ -64,7 +64,7 @@ class SandboxRunner:
     def start(self, job: ProcessJob) -> SupervisedProcess:
         """Start a program and return at once; whoever started it watches the wall clock. Raises EvaluatorError when it cannot be started."""
         argv = _resolved(job.argv)  # first: a job that has no program gets no control group either
-        uid, private = self._user_and_folder(job.role)
+        uid, private = self._user_and_folder()
         plan = replace(
             self._plan(job.role, uid, private, job.limits),
             argv=argv,
@@ -80,7 +80,7 @@ class SandboxRunner:
         self, role: Role, entry: str, arguments: Mapping[str, str], fds: Mapping[str, int], limits: Limits, readable: Sequence[str] = ()
     ) -> SupervisedProcess:
         """Fork the preloaded zygote and call `entry` ("package.module:function") with (`arguments`, `fds`) in the child."""
-        uid, private = self._user_and_folder(role)
+        uid, private = self._user_and_folder()
         plan = replace(
             self._plan(role, uid, private, limits),
             entry=entry,
@@ -121,9 +121,9 @@ class SandboxRunner:
             group_folders=self._groups.make(bound) if self.mechanisms.control_group else (),
         )
 
-    def _user_and_folder(self, role: Role) -> tuple[int | None, str]:
+    def _user_and_folder(self) -> tuple[int | None, str]:
         """The user of one process, and its temporary folder where no private /tmp can be mounted (empty text otherwise)."""
-        uid = self._users.user_for(role.value) if self.mechanisms.users else None
+        uid = self._users.next_user() if self.mechanisms.users else None
         if "mount" in self.mechanisms.namespaces:
             return uid, ""
         private = tempfile.mkdtemp(dir=self._folder)

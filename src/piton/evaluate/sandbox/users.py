@@ -7,13 +7,9 @@ import itertools
 import os
 from contextlib import suppress
 
-_FIRST_SHARED_UID = 61500
-_FIRST_PRIVATE_UID = 61600
-_PRIVATE_UIDS = 3000
+_FIRST_UID = 61500
+_UIDS = 3100
 """Above the range distributions give to people, below 65536 so that rootless containers have it mapped."""
-
-_SHARED = {"build": 0, "golden": 1}
-"""Roles whose processes share one user; every host and device process has a user of its own, so that two of them cannot signal or trace each other."""
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -28,16 +24,18 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class UserPool:
-    """Hands out numeric users; nothing has to be set up in /etc/passwd for them."""
+    """Hands out numeric users; nothing has to be set up in /etc/passwd for them.
+
+    Every process has one of its own: two of them cannot signal or trace each other, and the bound on a user's processes, which the kernel counts over the
+    whole machine, is reached by nobody else's.
+    """
 
     def __init__(self) -> None:
         self._counter = itertools.count(os.getpid())  # two runs at a time begin at different places
 
-    def user_for(self, role: str) -> int:
-        """The user id for one process of `role`."""
-        if role in _SHARED:
-            return _FIRST_SHARED_UID + _SHARED[role]
-        return _FIRST_PRIVATE_UID + next(self._counter) % _PRIVATE_UIDS
+    def next_user(self) -> int:
+        """The user id for one process."""
+        return _FIRST_UID + next(self._counter) % _UIDS
 
 
 def prctl(option: int, value: int = 0) -> int:

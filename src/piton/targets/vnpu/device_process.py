@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from piton.core.errors import EvaluatorError, ProcessLostError
+from piton.core.execution import NO_PROBE, Probe
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
@@ -110,9 +111,9 @@ class DeviceProcess:
         (address,) = _unpacked(struct.Struct("<Q"), self._ask(Type.ALLOCATE, struct.pack("<QBB", nbytes, is_mutable, is_defined)))
         return int(address)
 
-    def begin_call(self, copy_allowance_bytes: int) -> None:
+    def begin_call(self, copy_allowance_bytes: int, probe: Probe = NO_PROBE) -> None:
         """From here on launches and copies are accepted."""
-        self._ask(Type.BEGIN_CALL, struct.pack("<Q", copy_allowance_bytes))
+        self._ask(Type.BEGIN_CALL, struct.pack("<QBBB", copy_allowance_bytes, probe.launches_do_nothing, probe.repeats_answers, probe.poison))
 
     def end_call(self, timeout_s: float = REQUEST_S) -> CallLog:
         """From here on nothing changes any more; what happened since `begin_call`."""

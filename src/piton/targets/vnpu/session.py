@@ -23,6 +23,7 @@ from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_n
 from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
+from piton.targets.vnpu.inputs import changed_inputs
 from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
@@ -62,8 +63,13 @@ class _Uploaded:
 
     arguments: list[object]
     """In the form the host worker takes them."""
-    mutable: tuple[tuple[TensorArgument, int], ...]
-    """Inputs that the operator may change, with their addresses."""
+    tensors: tuple[tuple[TensorArgument, int], ...]
+    """Every input with its address."""
+
+    @property
+    def mutable(self) -> tuple[tuple[TensorArgument, int], ...]:
+        """Inputs that the operator may change."""
+        return tuple((tensor, at) for tensor, at in self.tensors if tensor.is_mutable)
 
 
 class VnpuSession:
@@ -83,15 +89,17 @@ class VnpuSession:
     def call(self, call: CaseCall) -> Execution:
         """Run one case. The outputs' bytes are valid until the next call. Raises EvaluatorError when we could not evaluate."""
         is_reusable = False
+        if call.probe.in_fresh_processes:
+            self._stop()
         try:
             device, host = self._running()
             uploaded = self._upload(device, call)
             self._record(device, call)
-            device.begin_call(call.copy_allowance_bytes)
+            device.begin_call(call.copy_allowance_bytes, call.probe)
             result = host.call(uploaded.arguments, call.deadline_s)
             log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
             execution = self._execution(device, result, log, uploaded, call)
-            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
+            is_reusable = _may_go_on(execution, result, call)
         except DeviceGoneError as gone:
             ended = how_the_device_ended(gone, self._places.within(self._plan.device_library))
             execution = Execution(outcomes=(ended,), is_killed=gone.is_killed)
@@ -153,7 +161,7 @@ class VnpuSession:
         )
         device.begin_case()
         placed = [(tensor, self._place(device, tensor, call.is_timing_only)) for tensor in call.tensors]
-        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple((tensor, at) for tensor, at in placed if tensor.is_mutable))
+        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple(placed))
 
     def _place(self, device: DeviceProcess, tensor: TensorArgument, is_timing_only: bool) -> int:
         nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
@@ -168,6 +176,8 @@ class VnpuSession:
         """What is there after the call, and what is wrong with it."""
         judged = self._judge(device, result, uploaded, call)
         outcomes = gather(result.failures, log, judged, self._plan.submission_root)
+        if not call.is_timing_only and not any(item.cause is Cause.INPUT_MODIFIED for item in outcomes):
+            outcomes += changed_inputs(uploaded.tensors, self._arena.view)
         if not result.failures and len(judged) != self._expected(result, uploaded):
             outcomes.append(outcome(Cause.OUTPUT_COUNT, f"{len(result.claims)} values returned, {len(self._plan.operator.outputs)} expected"))
         return Execution(
@@ -219,6 +229,11 @@ class VnpuSession:
         nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
         data = None if call.is_timing_only else self._arena.view(address, nbytes)
         return Judged(OutputBuffer(tensor.name, tensor.shape, torch_name(tensor.dtype), dense_strides(tensor.shape), True, data), ())
+
+
+def _may_go_on(execution: Execution, result: HostResult, call: CaseCall) -> bool:
+    """Whoever broke a rule once may have left more behind: a thread, a second reply. Without kernels every call fails, and only the host can be at fault."""
+    return not (result.failures if call.probe.launches_do_nothing else execution.outcomes)
 
 
 def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> CallLog:

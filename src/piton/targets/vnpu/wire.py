@@ -8,7 +8,7 @@ import struct
 import time
 from enum import IntEnum
 
-VERSION = 4
+VERSION = 5
 MAX_BODY_BYTES = 1 << 26
 MAX_REPLY_BYTES = 1 << 22
 """Bound of a host process's reply; a list of a hundred outputs takes some KiB."""

@@ -21,7 +21,7 @@ namespace vnpu::wire {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire format is that of the machine");
 
-constexpr uint32_t kVersion = 4;
+constexpr uint32_t kVersion = 5;
 constexpr uint32_t kMaxBody = 1u << 26;  // a copy allowance is some KiB; a log of many launches some MiB
 
 enum class Type : uint32_t {
@@ -29,7 +29,7 @@ enum class Type : uint32_t {
     Configure = 1,  // u8 auto_sync, u8 timing_only, u8 is_pessimistic, u64 budget_cycles, u64 memory_limit_bytes, text chip table (only the first one counts)
     BeginCase = 2,  // forget every allocation; the second-level cache is cold
     Allocate = 3,   // u64 bytes, u8 is_mutable, u8 is_defined -> u64 address (0: no room)
-    BeginCall = 4,  // u64 copy allowance in bytes
+    BeginCall = 4,  // u64 copy allowance in bytes, u8 launches_do_nothing, u8 repeats_answers, u8 poison (device/call_options.h)
     EndCall = 5,    // -> text (JSON log)
     Describe = 6,   // u64 address, u64 bytes -> u8 is_live, u64 allocation address, u64 allocation bytes, u8 is_host, u8 is_mutable, u64 first undefined, u64
                     // first unstored

@@ -55,7 +55,7 @@ std::string Server::answer(const wire::Frame &frame, wire::Reader &in) {
             return wire::Writer().put(allocate_for_parent(bytes, is_mutable, is_defined)).body();
         }
         case Type::BeginCall:
-            begin_call(in.get<uint64_t>());
+            begin_call(in);
             return "";
         case Type::EndCall:
             return end_call();
@@ -107,12 +107,18 @@ uint64_t Server::allocate_for_parent(uint64_t bytes, bool is_mutable, bool is_de
     return address;
 }
 
-void Server::begin_call(uint64_t copy_allowance) {
+void Server::begin_call(wire::Reader &in) {
+    call_.copy_allowance = in.get<uint64_t>();
+    call_.launches_do_nothing = in.get<uint8_t>();
+    call_.repeats_answers = in.get<uint8_t>();
+    call_.poison = in.get<uint8_t>();
+    in.done();
+    copies_told_.begin(call_.repeats_answers);
+    clocks_told_.begin(call_.repeats_answers);
     const std::vector<Notice> earlier = std::move(log_.notices);  // refusals since the last call, such as those while the package was imported
     log_ = Log();
     log_.notices = earlier;
     timelines_.clear();
-    copy_allowance_ = copy_allowance;
     in_call_ = true;
 }
 

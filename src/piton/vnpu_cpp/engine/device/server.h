@@ -17,6 +17,7 @@
 #include "../memory.h"
 #include "../remote/remote.h"
 #include "../wire.h"
+#include "call_options.h"
 #include "log.h"
 
 namespace vnpu::device {
@@ -32,7 +33,7 @@ private:
     std::string answer(const wire::Frame &frame, wire::Reader &in);
     void configure(wire::Reader &in);
     void begin_case();
-    void begin_call(uint64_t copy_allowance);
+    void begin_call(wire::Reader &in);
     std::string end_call();
     std::string describe(uint64_t address, uint64_t bytes);
     void record(wire::Reader &in);
@@ -42,6 +43,7 @@ private:
     bool answer_host(const wire::Frame &frame);
     std::string answer_host_request(const wire::Frame &frame, wire::Reader &in);
     std::string host_allocate(uint64_t bytes);
+    void fill_new_memory(uint64_t address, uint64_t bytes);
     void host_free(uint64_t address, uint64_t generation);
     void host_launch(const std::string &name, uint32_t blocks, const std::string &arguments);
     const vnpu_kernel &kernel_named(const std::string &name, size_t argument_bytes);
@@ -71,7 +73,9 @@ private:
     Log log_;
     std::vector<std::string> timelines_;  // of the first launches of a call, when they are recorded
     bool in_call_ = false;
-    uint64_t copy_allowance_ = 0;
+    CallOptions call_;
+    Answers<std::string> copies_told_;
+    Answers<uint64_t> clocks_told_;
     uint64_t memory_limit_ = kArenaBytes;
     uint64_t live_bytes_ = 0;
     uint64_t generation_ = 0;                   // of the case; a host's handle from an earlier one frees nothing

@@ -1,0 +1,131 @@
+"""What targets that measure real time on this machine need beside their own times: every timed call checked, and a T_baseline measured in the same way.
+
+The golden is the baseline: its same-dtype run in torch, on one thread of the same core, with torch's best code for this processor. It runs in a process of
+its own under the same measurement (targets.cpu.bench), so that both times have the same meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from piton.core.canonical import canonical_json
+from piton.core.case import Case
+from piton.core.errors import EvaluatorError
+from piton.core.execution import CaseCall, TimedCall
+from piton.core.measurement import Anchor, AnchorKind
+from piton.core.operator import Operator
+from piton.core.protocols import Limits, Role, Runner, RunningProcess
+from piton.core.suite import Suite
+from piton.core.verdict import Outcome
+from piton.evaluate.build import Workplace
+from piton.evaluate.check import Expectation, check_outputs
+from piton.evaluate.golden_service import GoldenService, TensorData
+from piton.evaluate.policy import EvaluationRequest
+from piton.numerics.tensors import GoldenOutput
+from piton.targets.cpu.bench import Bench
+from piton.targets.cpu.kernel_process import Launch
+from piton.targets.cpu.target import CpuDevice
+
+if TYPE_CHECKING:
+    from piton.evaluate.cache import StoredTensor
+
+_ENTRY = "piton.evaluate.worker.timed_golden:serve"
+_VERSION = "golden in torch, measured on this processor"
+_DAY_S = 86_400
+_MOST_TOGETHER = 50
+"""Calls in one request: a reply names every output, and has bounds."""
+_BYTES_TOGETHER = 64 << 20
+"""Bytes of inputs and outputs in one request: goldens are small beside what a case takes anyway."""
+
+
+def timed_failures(operator: Operator, case: Case, timed: Sequence[TimedCall], goldens: GoldenService, *, request: EvaluationRequest) -> list[Outcome]:
+    """What is wrong with the first timed call whose outputs are not right; each is compared with the golden of its own inputs, element by element.
+
+    Raises EvaluatorError when the golden could not be run on these inputs.
+    """
+    together = max(1, min(_MOST_TOGETHER, _BYTES_TOGETHER // max(1, _call_bytes(timed))))
+    for first in range(0, len(timed), together):
+        calls = timed[first : first + together]
+        inputs = [call.inputs() for call in calls]
+        for number, golden in enumerate(goldens.given(operator, case, inputs, "float64")):
+            data = tuple(TensorData(_form(case, index), part) for index, part in enumerate(inputs[number]))
+            native = partial(_native, goldens, operator, case, inputs[number])
+            _, failures = check_outputs(calls[number].outputs, Expectation(operator, case, data, golden, native, request.precision_profile, 1))
+            if failures:
+                return [_in_timed_call(failures[0], first + number + 1, len(timed))]
+    return []
+
+
+def _native(goldens: GoldenService, operator: Operator, case: Case, inputs: Sequence[memoryview]) -> tuple[GoldenOutput, ...]:
+    return goldens.given(operator, case, [inputs], "native")[0]
+
+
+def _call_bytes(timed: Sequence[TimedCall]) -> int:
+    """Of the outputs of one call, with inputs of about the same size."""
+    return 2 * sum(output.data.nbytes for output in timed[0].outputs if output.data is not None) if timed else 1
+
+
+class MeasuredBaselines:
+    """T_baseline of one case after another, each measured when it is asked for."""
+
+    def __init__(self, device: CpuDevice, runner: Runner, suite: Suite) -> None:
+        self._device = device
+        self._runner = runner
+        self._suite = suite
+
+    @property
+    def version(self) -> str:
+        """How reports name them."""
+        return _VERSION
+
+    def anchor(self, operator: Operator, case: Case, call: CaseCall) -> Anchor:
+        """T_baseline of a case. Raises EvaluatorError when its golden does not run."""
+        canary = self._device.canary(self._runner)
+        bench = Bench(_launch(operator, case, self._suite.root), self._runner, canary, keeps_outputs=False)
+        try:
+            run = bench.run(call)
+        finally:
+            bench.close()
+            canary.close()
+        if run.time is None or run.time.value <= 0:
+            found = run.outcomes[0].message if run.outcomes else "no time"
+            raise EvaluatorError("T_baseline could not be measured", found=found, where=f"{operator.name}/{case.id}")
+        method = f"the golden in torch, one thread: {run.time.method}"
+        return Anchor(
+            kind=AnchorKind.T_BASELINE, value_us=run.time.value, provenance=run.time.provenance, method=method, version=_VERSION, interval=run.time.bounds
+        )
+
+    def close(self) -> None:
+        """Nothing outlives a measurement."""
+
+
+def measured_baselines(place: Workplace, suite: Suite) -> MeasuredBaselines | None:
+    """Those of a target that measures on this machine; None for any other."""
+    device = place.target.device
+    return MeasuredBaselines(device, place.runner, suite) if isinstance(device, CpuDevice) else None
+
+
+def _launch(operator: Operator, case: Case, suite_root: str) -> Launch:
+    arguments = {"operator": canonical_json(operator), "case": canonical_json(case)}
+
+    def launch(runner: Runner, channel: int, inputs: int, outputs: int) -> RunningProcess:
+        limits = Limits(wall_s=_DAY_S, cpu_s=_DAY_S)
+        return runner.fork_worker(Role.GOLDEN, _ENTRY, arguments, {"channel": channel, "inputs": inputs, "outputs": outputs}, limits, (suite_root,))
+
+    return launch
+
+
+def _in_timed_call(found: Outcome, number: int, count: int) -> Outcome:
+    """The outcome with the word that a timed call found it."""
+    message = f"timed call {number} of {count} (values of its own): {found.message or found.cause.value}"
+    return found.model_copy(update={"message": message, "numbers": {**found.numbers, "timed_call": number}})
+
+
+def _form(case: Case, index: int) -> StoredTensor:
+    from piton.evaluate.cache import StoredTensor
+
+    item = case.inputs[index]
+    size = item.dtype.bytes_of(item.elements)
+    return StoredTensor(name=item.argument, list_index=item.list_index, dtype=item.dtype, shape=item.shape, offset=0, nbytes=size)
