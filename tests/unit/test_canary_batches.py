@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import pytest
@@ -15,8 +16,8 @@ from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.report import CaseResult
 from piton.core.verdict import PASSED, Cause, outcome
-from piton.evaluate.batches import BATCH_CASES, Batches, Keep, Results
-from piton.evaluate.execute import CaseTask
+from piton.evaluate.batches import BATCH_CASES, Batches, Keep, Named, Results
+from piton.evaluate.build_ahead import PlannedTask
 from piton.evaluate.retry import MOST_TRIES
 from piton.targets.null import NullDevice, NullTarget
 
@@ -24,11 +25,13 @@ OPERATOR = Operator.model_construct(name="exp")
 TIME = Measurement(samples=(3.0,), provenance=Provenance.DEVICE, method="a clock")
 
 
-def tasks(count: int) -> list[CaseTask]:
-    return [CaseTask(OPERATOR, Case(operator="exp", id=str(number), inputs=()), Build(operator="exp"), str(number)) for number in range(count)]
+def tasks(count: int) -> list[PlannedTask]:
+    built: Future[Build] = Future()
+    built.set_result(Build(operator="exp"))
+    return [PlannedTask(OPERATOR, Case(operator="exp", id=str(number), inputs=()), built, str(number)) for number in range(count)]
 
 
-def result(task: CaseTask) -> CaseResult:
+def result(task: PlannedTask) -> CaseResult:
     if task.case.id == "1":
         return CaseResult(operator="exp", case=task.case, size=SizeClass.SMALL, outcome=outcome(Cause.HOST_SIGNAL, "crashed"))
     return CaseResult(operator="exp", case=task.case, size=SizeClass.SMALL, outcome=PASSED, time=TIME)
@@ -72,7 +75,7 @@ class Run:
             self.target.device = FakeDevice(*found)
         self.stops_at = stops_at
 
-    def lanes(self, some: Sequence[CaseTask], keep: Keep) -> Results:
+    def lanes(self, some: Sequence[PlannedTask], keep: Keep) -> Results:
         self.ran.append([task.case.id for task in some])
         results: list[CaseResult | None] = [result(task) if int(task.case.id) < self.stops_at else None for task in some]
         for task, found in zip(some, results, strict=True):
@@ -80,7 +83,7 @@ class Run:
                 keep(task, found)
         return results, None in results
 
-    def keep(self, task: CaseTask, found: CaseResult) -> None:
+    def keep(self, task: Named, found: CaseResult) -> None:
         self.kept.append((task.case.id, found))
 
     def all(self, count: int) -> Results:
@@ -138,7 +141,7 @@ def test_what_a_stopped_batch_had_finished_counts() -> None:
 def test_a_full_disk_in_the_middle_of_a_batch_costs_no_other_result() -> None:
     run = Run()
 
-    def keep(task: CaseTask, found: CaseResult) -> None:
+    def keep(task: Named, found: CaseResult) -> None:
         run.keep(task, found)
         if task.case.id == "0":
             raise StorageError("journal", OSError(28, "No space left on device"), is_kept=True, action="")

@@ -15,20 +15,43 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
+from piton.core.case import Case
 from piton.core.errors import EvaluatorError, StorageError
 from piton.core.fault import Fault, Retry
 from piton.core.finding import Finding, FindingKind
+from piton.core.operator import Operator
 from piton.core.protocols import Canary, CanaryDevice, Runner, Target
 from piton.core.report import CaseResult
-from piton.evaluate.execute import CaseTask
+from piton.evaluate.build_ahead import PlannedTask
 from piton.evaluate.retry import MOST_TRIES
 from piton.evaluate.unrun import void_case
 
-Keep = Callable[[CaseTask, CaseResult], None]
+
+class Named(Protocol):
+    """A case to evaluate, its operator built or still in the compiler."""
+
+    @property
+    def operator(self) -> Operator:
+        """What it is a case of."""
+        ...
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """What the journal finds its result by."""
+        ...
+
+
+Keep = Callable[[Named, CaseResult], None]
 Results = tuple[list[CaseResult | None], bool]
 """In the order of the tasks, None for what did not run; and whether the run was stopped."""
-RunLanes = Callable[[Sequence[CaseTask], Keep], Results]
+RunLanes = Callable[[Sequence[PlannedTask], Keep], Results]
 BATCH_CASES = 16
 """Most cases between two canaries: so many are done again at worst."""
 DRIFT = 0.25
@@ -46,7 +69,7 @@ class Batches:
     keep: Keep
     pause: Callable[[float], None] = time.sleep
 
-    def all(self, tasks: Sequence[CaseTask]) -> Results:
+    def all(self, tasks: Sequence[PlannedTask]) -> Results:
         """Run all tasks; without a canary in one go."""
         device = self.target.device
         if not isinstance(device, CanaryDevice) or not tasks:
@@ -59,7 +82,7 @@ class Batches:
                 return [*results, *[None] * (len(tasks) - len(results))], True
         return results, False
 
-    def _batch(self, tasks: Sequence[CaseTask], device: CanaryDevice) -> Results:
+    def _batch(self, tasks: Sequence[PlannedTask], device: CanaryDevice) -> Results:
         """One batch with its tries."""
         lost: list[Retry] = []
         while True:
@@ -74,7 +97,7 @@ class Batches:
             lost.append(Retry(fault=Fault.CANARY, reason=reason))
             self.pause(_PAUSE_S)
 
-    def _between_canaries(self, tasks: Sequence[CaseTask], device: CanaryDevice) -> tuple[list[CaseResult | None], bool, tuple[Finding, ...]]:
+    def _between_canaries(self, tasks: Sequence[PlannedTask], device: CanaryDevice) -> tuple[list[CaseResult | None], bool, tuple[Finding, ...]]:
         """Raises EvaluatorError when one of the two canaries fails."""
         before = self._measured(device)
         results, is_stopped = self.run(tasks, lambda _task, _result: None)
@@ -88,7 +111,7 @@ class Batches:
             _close(canary)
 
     def _counted(
-        self, tasks: Sequence[CaseTask], results: Sequence[CaseResult | None], lost: Sequence[Retry], findings: tuple[Finding, ...]
+        self, tasks: Sequence[PlannedTask], results: Sequence[CaseResult | None], lost: Sequence[Retry], findings: tuple[Finding, ...]
     ) -> list[CaseResult | None]:
         """The results as they count, each in the journal."""
         counted = [None if result is None else _with(result, lost, findings) for result in results]
@@ -97,7 +120,7 @@ class Batches:
             raise error
         return counted
 
-    def _kept(self, task: CaseTask, result: CaseResult) -> StorageError | None:
+    def _kept(self, task: Named, result: CaseResult) -> StorageError | None:
         try:
             self.keep(task, result)
         except StorageError as error:

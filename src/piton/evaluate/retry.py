@@ -14,12 +14,15 @@ import errno
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from piton.core.errors import EvaluatorError
 from piton.core.fault import TRANSIENT, Fault, Retry
 from piton.core.report import CaseResult
 from piton.evaluate.unrun import describe_error
 
+Value = TypeVar("Value")
+Next = TypeVar("Next")
 MOST_TRIES = 3
 """Of one case in one run; `--resume` begins to count anew."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
@@ -36,34 +39,58 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Tries:
-    """How one case is tried."""
+class Tried(Generic[Value]):
+    """What became of some tries."""
 
-    evaluate: Callable[[bool], CaseResult]
+    found: Value | Trouble
+    """What the last one gave."""
+    retries: tuple[Retry, ...]
+    """The ones before it."""
+
+    def then(self, go_on: Callable[[Value], Tried[Next]]) -> Tried[Next]:
+        """What follows, where there is something to go on with."""
+        if isinstance(self.found, Trouble):
+            return Tried(self.found, self.retries)
+        later = go_on(self.found)
+        return Tried(later.found, (*self.retries, *later.retries))
+
+
+def result_of(tried: Tried[CaseResult], void: Callable[[Trouble], CaseResult]) -> CaseResult:
+    """The result with what it cost; `void` makes the one of a case that could not be evaluated."""
+    if isinstance(tried.found, Trouble):
+        return void(tried.found).model_copy(update={"fault": tried.found.fault, "retries": tried.retries})
+    return tried.found.model_copy(update={"retries": tried.retries})
+
+
+@dataclass(frozen=True)
+class Tries(Generic[Value]):
+    """How something is tried."""
+
+    attempt: Callable[[bool], Value]
     """One try; told whether it is the last one, whose crash by SIGKILL counts. Raises for what is not the submission's doing."""
-    void: Callable[[Trouble], CaseResult]
-    """Cleans up, and gives the result when there is no other."""
+    clean: Callable[[], None]
+    """Ends whatever a try that failed has left: the next one, or the next case, must not see it."""
     is_over: Callable[[], bool]
     """Is the run being stopped?"""
     pause: Callable[[float], None] = time.sleep
 
-    def run(self) -> CaseResult:
-        """The result of the last try."""
+    def run(self) -> Tried[Value]:
+        """Try until it works, may not be tried again, or was tried often enough."""
         retries: list[Retry] = []
         while True:
             is_last = len(retries) + 1 == MOST_TRIES
             found = self._try(is_last=is_last)
-            if isinstance(found, CaseResult):
-                return found.model_copy(update={"retries": tuple(retries)})
-            void = self.void(found)
+            if not isinstance(found, Trouble):
+                return Tried(found, tuple(retries))
+            self.clean()
             if is_last or found.fault not in TRANSIENT or self.is_over():
-                return void.model_copy(update={"fault": found.fault, "retries": tuple(retries)})
+                return Tried(found, tuple(retries))
             self.pause(_PAUSES_S[len(retries)])
             retries.append(Retry(fault=found.fault, reason=found.reason))
 
-    def _try(self, *, is_last: bool) -> CaseResult | Trouble:
+    def _try(self, *, is_last: bool) -> Value | Trouble:
         try:
-            return self.evaluate(is_last)
+            return self.attempt(is_last)
         except EvaluatorError as error:
             return Trouble(error.fault, str(error))
         except OSError as error:

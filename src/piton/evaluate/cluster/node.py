@@ -17,8 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from piton.core.errors import TargetUnavailableError
 from piton.core.execution import Build
 from piton.core.operator import Operator
+from piton.core.protocols import Target
 from piton.core.report import CaseResult
 from piton.evaluate.admit import find_refusals
 from piton.evaluate.anchoring import open_anchors
@@ -29,6 +31,7 @@ from piton.evaluate.cluster.order import Reply, WorkOrder, here, moved, package_
 from piton.evaluate.cluster.parcel import locked, unpack
 from piton.evaluate.engine_place import isolation_of
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
+from piton.evaluate.overlap import whole
 from piton.evaluate.progress import Event, Notice, ignore
 from piton.evaluate.selection import Selection
 
@@ -70,7 +73,7 @@ class NodeWork:
             return Reply(refusal=_other_build(task, build))
         self._shared.goldens.prefetch(own.operator, own.case)  # beside the cases that keep the lanes busy
         with self._lanes.borrow(own.operator.name) as lane:
-            result = lane.run(replace(own, build=build))
+            result = whole(lane.run(replace(own, build=build)))
             files = collect(self._shared.place.run_dir, own.operator.name, own.case.id)
         return Reply(result, notices=self._told(), files=files)
 
@@ -90,6 +93,7 @@ class NodeWork:
         submission, suite = placed(order, sources, self._suite_root)
         request = here(order, folder, cache)
         target = open_target(request, ignore)
+        _check_hardware(target, order)
         runner = make_runner(demanded=request.isolation, engine=request.engine)
         self._stack.callback(runner.close)
         place = Workplace(target, runner, folder, self._hear)
@@ -101,7 +105,7 @@ class NodeWork:
         self._refusals = find_refusals(submission)
         failures = TensorsOnly(folder, request, submission, self._hear) if request.keeps_failures else None
         bare = replace(subject, request=request.model_copy(update={"keeps_failures": False}))
-        traces = make_extras(place, bare, {}).traces
+        traces = make_extras(place, bare).traces
         self._shared = Evaluation(request, place, effective_submission(subject), goldens, anchors, guard, _nobody, failures, traces)
         self._lanes = _Lanes([CaseLane(number, self._shared) for number in range(request.jobs)])
         self._stack.callback(self._lanes.close)
@@ -184,6 +188,13 @@ def _remove_if_left(folder: Path) -> None:
     with suppress(OSError), (folder / ".lock").open("rb") as lock:  # another process is removing it, or has it, or is just making it
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_hardware(target: Target, order: WorkOrder) -> None:
+    found = target.hardware.digest()
+    if found != order.hardware_digest:
+        problem = f"target {target.name} is other hardware there ({found[:12]} instead of {order.hardware_digest[:12]}), and times of both can't be compared"
+        raise TargetUnavailableError(problem)
 
 
 def _nobody(task: CaseTask, result: CaseResult) -> None:
