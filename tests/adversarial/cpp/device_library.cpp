@@ -57,6 +57,18 @@ void forge_log(const void *) { forge(65, 9); }
 void forge_refusal(const void *) { forge(66, 8); }
 void forge_kind(const void *) { forge(12345, 0); }
 
+// The first byte that it stores is the number of its launches, if variables live on.
+void fill_by_count(const void *block) {
+    static uint32_t launches = 0;
+    const auto *arguments = static_cast<const Arguments *>(block);
+    vnpu_record record = {};
+    record.opcode = VNPU_OP_SCALAR_STORE;
+    record.dst.addr = arguments->address;
+    record.p[0] = static_cast<uint32_t>(arguments->bytes);
+    record.scalar = ++launches;
+    vnpu_submit(&record);
+}
+
 struct Registration {
     Registration(const char *name, void (*entry)(const void *), uint32_t bytes = sizeof(Arguments)) {
         const vnpu_kernel kernel = {VNPU_ABI_VERSION, VNPU_CORE_AIV, name, name, bytes, 0, entry, nullptr, nullptr};
@@ -76,6 +88,7 @@ const Registration kernels[] = {{"fill", fill},
                                 {"forge_log", forge_log},
                                 {"forge_kind", forge_kind},
                                 {"forge_refusal", forge_refusal},
-                                {"large_block", fill, 5000}};
+                                {"large_block", fill, 5000},
+                                {"fill_by_count", fill_by_count}};
 
 }  // namespace

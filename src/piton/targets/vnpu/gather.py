@@ -11,7 +11,7 @@ from piton.core.measurement import Measurement, Provenance
 from piton.core.protocols import Limits
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu import wire
-from piton.targets.vnpu.device_process import DeviceGoneError
+from piton.targets.vnpu.device_messages import DeviceGoneError
 from piton.targets.vnpu.judge import Judged
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.places import Locate, calls_text

@@ -6,6 +6,7 @@ import json
 import socket
 import struct
 import time
+from collections.abc import Iterable
 from enum import IntEnum
 
 VERSION = 5
@@ -54,10 +55,10 @@ class IllegalMessageError(Exception):
     """A message that no honest process sends."""
 
 
-def send_frame(sock: socket.socket, kind: Type, body: bytes = b"") -> None:
-    """Send one frame. Raises ChannelClosedError when the other side is gone."""
+def send_frames(sock: socket.socket, frames: Iterable[tuple[Type, bytes]]) -> None:
+    """Send frames (kind, body) one behind the other. Raises ChannelClosedError when the other side is gone."""
     try:
-        sock.sendall(_HEADER.pack(kind, len(body)) + body)
+        sock.sendall(b"".join(_HEADER.pack(kind, len(body)) + body for kind, body in frames))
     except OSError:
         raise ChannelClosedError from None
 
