@@ -70,7 +70,10 @@ def cached_programs(cache: Path) -> Programs:
 def build_programs(folder: Path) -> None:
     """The host library, a device process around a fake engine, and a device library."""
     include = [f"-I{CPP / 'include'}", f"-I{CPP / 'engine'}"]
-    engine = [CPP / "engine" / name for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "remote/remote.cpp")]
+    engine = [
+        CPP / "engine" / name
+        for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "static_data.cpp", "remote/remote.cpp")
+    ]
     sources = [*engine, *(CPP / "engine" / "device").glob("*.cpp"), HERE / "fake_engine.cpp"]
     device, host, library = folder / "vnpu-device", folder / "libpiton_npu.so", folder / "device.so"
     _compile([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
@@ -86,7 +89,7 @@ def build_programs(folder: Path) -> None:
 
 def _build_code(folder: Path, include: list[str]) -> None:
     """The process that device code has for itself, and a library for it."""
-    shared = [CPP / "engine" / name for name in ("block_locals.cpp", "fibre.cpp", "registry.cpp", "device/signals.cpp")]
+    shared = [CPP / "engine" / name for name in ("block_locals.cpp", "fibre.cpp", "registry.cpp", "static_data.cpp", "device/signals.cpp")]
     sources = [*sorted((CPP / "code").glob("*.cpp")), *shared]
     _compile([*map(str, sources), *include, f"-I{CPP / 'code'}", "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(folder / "piton-code")])
     _compile([str(HERE / "cage_script.cpp"), "-std=c++17", "-O1", "-shared", "-fPIC", "-o", str(folder / "script.so")])

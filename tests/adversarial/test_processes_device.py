@@ -51,6 +51,15 @@ def test_a_kernel_that_ends_the_device_costs_that_case_only(make: Make, kernel: 
     assert rig.call(1024).outcomes == ()
 
 
+def test_recursion_without_end_is_named_as_a_full_stack(make: Make) -> None:
+    rig = make("def op(x):\n    if x.numel() == 4096: launch('fill_stack', x)\n    elif x.numel() == 2048: launch('store_null', x)\n    return filled(x)")
+    full, stray = (rig.call(size).outcomes[0] for size in (4096, 2048))
+    assert (full.cause, stray.cause) == (Cause.DEVICE_SIGNAL, Cause.DEVICE_SIGNAL)
+    assert "its stack is full, by calls that never end or by arrays too large for it" in full.message
+    assert "stack" not in stray.message
+    assert rig.call(1024).outcomes == ()
+
+
 @pytest.mark.parametrize(
     ("kernel", "cause"),
     [
