@@ -23,7 +23,7 @@ from piton.evaluate.arguments import all_attributes, argument_order, tensor_argu
 from piton.evaluate.build import Workplace
 from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, wants_further_calls
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, made, wants_further_calls
 from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
 from piton.evaluate.measured import Checked, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
@@ -154,7 +154,7 @@ class CaseLane:
         """The calls that show what outputs depend on, where the target can make them."""
         if not has_probes(self._shared.place.target):
             return Further()
-        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+        return made(checks, Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors), f"{task.operator.name}/{task.case.id}")
 
     def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
         """One further call with the values of a trial; right or not for each of the trials `against`."""
@@ -163,8 +163,7 @@ class CaseLane:
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
             execution = self._ask(task, call)
-            found = [check_trial(task, trials[wanted], execution, shared)[1] for wanted in against]
-            passes = tuple(not execution.outcomes and not failures for failures in found)
+            passes = tuple(not execution.outcomes and not check_trial(task, trials[wanted], execution, shared)[1] for wanted in against)
             is_empty = all(0 in output.shape for output in execution.outputs)
             return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
 

@@ -158,14 +158,10 @@ class GoldenService:
         request = GoldenRequest(operator=operator, case=case, suite_version=version, seed=0, precision="native", wanted="trace")
         return _parse_trace(self._ask(request, _read_all), f"{operator.name}/{case.id}")
 
-    def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[tuple[GoldenOutput, ...], ...]:
-        """Outputs of calls with other inputs than the case's own (in the order of its tensors); nothing is kept. Raises EvaluatorError as `fetch` does."""
+    def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[GoldenOutput, ...]:
+        """Outputs of calls with other inputs than the case's own (in the order of its tensors), call by call; nothing is kept. Raises as `fetch`."""
         request = self._request(operator, case, precision, FIRST).model_copy(update={"wanted": "given", "calls": len(calls)})
-        parts = [part for inputs in calls for part in inputs]
-        take = lambda descriptor, tensors: Entry(tensors, memoryview(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))  # noqa: E731
-        found = _split(self._ask(request, take, parts)).outputs
-        each = len(found) // len(calls)
-        return tuple(found[number * each : (number + 1) * each] for number in range(len(calls)))
+        return _split(self._ask(request, Entry.copied, [part for inputs in calls for part in inputs])).outputs
 
     def close(self) -> None:
         """End all workers; a golden run in progress fails with EvaluatorError."""
