@@ -17,6 +17,7 @@ from piton.core.canonical import digest
 from piton.core.case import Case
 from piton.core.eager import EagerConstants, EagerTrace, Launch
 from piton.core.errors import EvaluatorError
+from piton.core.fault import TRANSIENT
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
 from piton.core.operator import Frozen, Operator
@@ -24,7 +25,7 @@ from piton.core.protocols import Runner
 from piton.core.suite import Suite
 from piton.evaluate.arguments import filled_case
 from piton.evaluate.cache import TensorStore, ValueStore
-from piton.evaluate.golden_service import GoldenService, GoldenSettings, generator_parts
+from piton.evaluate.golden_service import GoldenService, GoldenSettings, generator_digest
 from piton.evaluate.memory import MemoryGuard, available_bytes
 
 FOLDER = "eager"
@@ -70,6 +71,8 @@ class TraceBook:
         try:
             made = self._make.trace(operator, case)
         except EvaluatorError as error:
+            if error.fault in TRANSIENT:  # another try is due
+                raise
             self._failed[key] = f"the golden could not be traced: {error.problem}" + (f" ({error.found})" if error.found else "")
             raise EvaluatorError(self._failed[key], where=f"{operator.name}/{case.id}") from error
         if self._store is not None:
@@ -82,8 +85,7 @@ class TraceBook:
             self._make.close()
 
     def _key(self, operator: Operator, case: Case) -> str:
-        named = operator.model_dump(mode="python", exclude={"golden_path"})
-        return digest(["eager trace", generator_parts(), named, case.digest(), self._suite_version])
+        return digest(["eager trace", generator_digest(), operator.digest(), case.digest(), self._suite_version])
 
     def _kept(self, key: str) -> EagerTrace | None:
         try:

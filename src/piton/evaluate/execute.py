@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 from piton.core.case import Case, size_class
-from piton.core.errors import EvaluatorError
-from piton.core.execution import Accuracy, Build, CaseCall, Execution, Probe, TensorArgument
+from piton.core.errors import EvaluatorError, ProcessLostError
+from piton.core.execution import Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
-from piton.core.measurement import Measurement
+from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Session
-from piton.core.report import CaseResult, OutputCheck
+from piton.core.report import CaseResult
 from piton.core.submission import Submission
-from piton.core.verdict import Outcome, Verdict, decide
+from piton.core.verdict import Verdict, decide
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
-from piton.evaluate.check import Expectation, check_outputs
-from piton.evaluate.failures import CallTensors, FailureKeeper
+from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
-from piton.evaluate.measured import timed_failures
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, made, wants_further_calls
+from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
+from piton.evaluate.measured import Checked, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
+from piton.evaluate.overlap import Rest
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
+from piton.evaluate.retry import Tried, Tries, result_of
 from piton.evaluate.rule_outcomes import has_probes
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
-from piton.evaluate.unrun import describe_error, void_case
+from piton.evaluate.unrun import void_case
 from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
 from piton.targets.null import NAME as NULL
@@ -69,31 +70,6 @@ class Evaluation:
     """Writes timelines; None when none are asked for."""
 
 
-@dataclass(frozen=True)
-class TrialData:
-    """Inputs and goldens of one trial of a case."""
-
-    number: int
-    data: CaseData
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """What one trial of a case found."""
-
-    execution: Execution
-    """Without its outputs and timelines: they are large, and a second trial needs the room."""
-    checks: tuple[OutputCheck, ...]
-    outcomes: tuple[Outcome, ...]
-    outputs: str = ""
-    """Digest of the outputs, where a later call has to give the same."""
-
-    @property
-    def has_passed(self) -> bool:
-        """True when nothing was wrong."""
-        return decide(list(self.outcomes)).verdict is Verdict.PASSED
-
-
 class CaseLane:
     """Implements `schedule.Lane`."""
 
@@ -102,17 +78,28 @@ class CaseLane:
         self._shared = shared
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
+        self._takes_kills = False
 
-    def run(self, task: CaseTask) -> CaseResult | None:
-        """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
+    def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
+        """Call the submission on one case. Judging the last of its calls is the rest: on a simulated target it overlaps with the next case.
+
+        What we could not evaluate comes back as a void, what was interrupted as None.
+        """
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
-        try:
-            result = self._evaluate(task)
-        except EvaluatorError as error:
-            result = self._void(task, str(error))
-        except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            result = self._void(task, f"internal error of Piton, please report it: {describe_error(error)}")
+        tried = Tries(lambda is_last: self._called(task, is_last=is_last), self._close_session, self._is_stopped).run()
+        rest = Rest(lambda: self._finish(task, tried, started))
+        return rest if self._is_simulated else rest.finish()
+
+    @property
+    def _is_simulated(self) -> bool:
+        """What is measured must not share its machine with anything else of ours."""
+        return self._shared.place.target.provenance is Provenance.SIMULATED
+
+    def _finish(self, task: CaseTask, tried: Tried[Callable[[], CaseResult]], started: float) -> CaseResult | None:
+        """The result of a case, in the journal; None when the run was stopped before."""
+        judged = tried.then(lambda judge: Tries(lambda _is_last: judge(), lambda: None, self._is_stopped).run())
+        result = result_of(judged, lambda trouble: void_case(task.operator, task.case, trouble.reason))
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -120,6 +107,9 @@ class CaseLane:
             self._shared.failures.keep_result(result)  # before the journal has the case: a finished failure has its reproducer
         self._shared.finished(task, result)
         return result
+
+    def _is_stopped(self) -> bool:
+        return self._is_interrupted
 
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
@@ -132,11 +122,28 @@ class CaseLane:
         """End the processes of this lane."""
         self._close_session()
 
-    def _evaluate(self, task: CaseTask) -> CaseResult:
-        first, anchors = self._first_trial(task)
+    def _called(self, task: CaseTask, *, is_last: bool) -> Callable[[], CaseResult]:
+        """All calls of a case in one try; what comes back concludes. Nobody waits for the judgement on a call that is the last whatever it says."""
+        self._takes_kills = is_last
+        trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
+        anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
+        called, bands = self._call(task, trial, anchors), self._shared.place.target.hardware.fidelity
+        if self._is_last(called.execution):
+            return lambda: conclude(task, called.judged(), anchors, bands)
+        result = self._evaluate(task, called, anchors)
+        return lambda: result
+
+    def _is_last(self, execution: Execution) -> bool:
+        """True when no further call of the case depends on what is found about this one."""
+        request, is_probed = self._shared.request, has_probes(self._shared.place.target) and wants_further_calls(execution)
+        return self._is_simulated and request.trials < SECOND and request.integrity != "full" and not is_probed
+
+    def _evaluate(self, task: CaseTask, called: CalledTrial, anchors: CaseAnchors) -> CaseResult:
+        first = called.judged()
         request, bands = self._shared.request, self._shared.place.target.hardware.fidelity
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
+        anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
         further = self._further(task, first, anchors)
         second = self._second_trial(task, anchors) if request.trials >= SECOND else None
         if request.integrity == "full" and second is not None and second.has_passed:
@@ -147,7 +154,7 @@ class CaseLane:
         """The calls that show what outputs depend on, where the target can make them."""
         if not has_probes(self._shared.place.target):
             return Further()
-        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+        return made(checks, Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors), f"{task.operator.name}/{task.case.id}")
 
     def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
         """One further call with the values of a trial; right or not for each of the trials `against`."""
@@ -155,46 +162,42 @@ class CaseLane:
         trials = {wanted: TrialData(wanted, shared.goldens.fetch(task.operator, task.case, wanted)) for wanted in dict.fromkeys((number, *against))}
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
-            execution = self._open(task).call(call)
-            passes = tuple(decide([*execution.outcomes, *_check(task, trials[wanted], execution, shared)[1]]).verdict is Verdict.PASSED for wanted in against)
+            execution = self._ask(task, call)
+            passes = tuple(not execution.outcomes and not check_trial(task, trials[wanted], execution, shared)[1] for wanted in against)
             is_empty = all(0 in output.shape for output in execution.outputs)
             return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
-
-    def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
-        trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
-        anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        found = self._try(task, trial, anchors)
-        if decide(list(found.outcomes)).verdict is Verdict.PASSED:
-            anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, trial.data, anchors, self._shared))
-        return found, anchors
 
     def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
         """In the session of the first, so that what the submission kept from that call can still mislead it."""
         try:
             trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
-            return self._try(task, trial, anchors)
+            return self._call(task, trial, anchors).judged()
         except EvaluatorError as error:
-            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
+            wrapped = EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}")
+            wrapped.fault = error.fault
+            raise wrapped from error
 
-    def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
+    def _call(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> CalledTrial:
         shared = self._shared
-        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+        with ExitStack() as held:
+            held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
-            execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
+            checked = Checked(task.operator, task.case, trial.data, shared.goldens, shared.request)
+            call = varied(call, checked) if shared.anchors.is_measuring else call
+            execution = self._ask(task, replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
-            checks, failures = _check(task, trial, execution, shared)
-            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
-            if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
-                shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-            outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
-        return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
+            execution = own_outputs(execution) if self._is_last(execution) else execution
+            return CalledTrial(task, trial, execution, checked, shared, held.pop_all())
 
-    def _void(self, task: CaseTask, reason: str) -> CaseResult:
-        self._close_session()  # whatever state it is in, the next case must not see it
-        return void_case(task.operator, task.case, reason)
+    def _ask(self, task: CaseTask, call: CaseCall) -> Execution:
+        """One call. Raises ProcessLostError when a SIGKILL that nothing explains ended it, as long as there is another try."""
+        execution = self._open(task).call(call)
+        if execution.is_killed and not self._takes_kills:
+            raise ProcessLostError("a process of the submission was ended by a SIGKILL from outside", where=f"{task.operator.name}/{task.case.id}")
+        return execution
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -237,26 +240,6 @@ def _with_golden(task: CaseTask, trial: TrialData, execution: Execution, shared:
         raise EvaluatorError(f"target {shared.place.target.name} asks for the golden's outputs")
     native = shared.goldens.native(task.operator, task.case, trial.number)
     return replace(execution, outputs=tuple(as_output(item) for item in native))
-
-
-def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
-    has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
-    if execution.outcomes and not has_data:
-        return [], []  # there is nothing to look at, and the reason is already known
-    request, data = shared.request, trial.data
-    native = cache(lambda: shared.goldens.native(task.operator, task.case, trial.number))  # one run serves all outputs
-    threads = max(1, (os.cpu_count() or 1) // request.jobs)
-    expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
-    checks, outcomes = check_outputs(execution.outputs, expected)
-    return checks, [in_accuracy_mode(found, request.accuracy) for found in outcomes]
-
-
-def in_accuracy_mode(found: Outcome, accuracy: Accuracy) -> Outcome:
-    """The verdict on an output, saying so when the simulated instructions were made worse than they might be."""
-    if accuracy == "exact" or found.verdict is Verdict.PASSED:
-        return found
-    where = "in the pessimistic accuracy mode, where Exp, Ln, Div, Rsqrt and Reciprocal are off by one unit in the last place"
-    return found.model_copy(update={"message": f"{found.message} ({where})"})
 
 
 def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measurement | None:
