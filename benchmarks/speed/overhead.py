@@ -25,10 +25,10 @@ DTYPES = ("float16", "float32", "bfloat16")
 
 def measure(rig: Rig) -> list[Figure]:
     """Milliseconds per case; the goldens are in the cache from a first run that does not count."""
-    few, many = _suite(rig.fresh("few"), FEW), _suite(rig.fresh("many"), MANY)
-    _run(rig, many)
-    _run(rig, few)
-    pairs = [(_run(rig, few), _run(rig, many)) for _ in range(ROUNDS)]
+    few, many = tiny_suite(rig.fresh("few"), FEW), tiny_suite(rig.fresh("many"), MANY)
+    run_tiny(rig, many)
+    run_tiny(rig, few)
+    pairs = [(run_tiny(rig, few), run_tiny(rig, many)) for _ in range(ROUNDS)]
     wall_ms, cpu_ms = (_per_case_ms(pairs, kind) for kind in (_wall_s, _cpu_s))
     start_s = min(less.wall_s for less, _ in pairs) - FEW * wall_ms / 1000
     method = f"exp cases of 16 to 4,096 elements, goldens cached, one lane: best of {ROUNDS} runs with {MANY} cases less best with {FEW}, per case"
@@ -53,7 +53,7 @@ def _cpu_s(sample: Sample) -> float:
     return sample.cpu_s
 
 
-def _run(rig: Rig, suite: Path) -> Sample:
+def run_tiny(rig: Rig, suite: Path) -> Sample:
     """One evaluation in a run folder of its own; every case has to pass."""
     run_dir = rig.fresh("run")
     request = EvaluationRequest(
@@ -74,7 +74,7 @@ def _evaluate(rig: Rig, runner: CountingRunner, request: EvaluationRequest) -> N
         raise RuntimeError(f"{len(wrong)} tiny cases did not pass, the first: {wrong[0]}")
 
 
-def _suite(folder: Path, cases: int) -> Path:
+def tiny_suite(folder: Path, cases: int) -> Path:
     """exp of Piton's suite with `cases` tiny cases: sizes, ranks and element types in turn."""
     source = ROOT / "src" / "piton" / "suites" / "piton" / "level1" / "exp"
     target = folder / "level1" / "exp"

@@ -17,21 +17,23 @@ from attacks import ATTACKS, DAEMON_SECONDS, Attack, hostile_cases, write_hostil
 from variants import write_suite
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+@pytest.fixture(scope="module", params=["in-process", pytest.param("own-process", marks=pytest.mark.slow)])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """What became of the hostile submission, wherever the engine is. The second time it is built from the cache."""
     from piton.cli.evaluation import cache_dir
     from piton.evaluate.pipeline import evaluate
 
     folder = tmp_path_factory.mktemp("hostile")
-    request = EvaluationRequest(
+    asked = EvaluationRequest(
         submission=str(write_hostile(folder / "submission")),
         suite=str(write_suite(folder / "suite", hostile_cases())),
         run_dir=str(folder / "run"),
         cache_dir=str(cache_dir()),
         is_trusted=True,
         bounds=Bounds(host_deadline_s=6.0),
+        engine=request.param,
     )
-    return evaluate(request)
+    return evaluate(asked)
 
 
 def result_of(report: Report, case_id: str) -> CaseResult:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from null_world import make_submission, make_suite
 
-from piton.core.errors import UsageError
+from piton.core.errors import TargetUnavailableError, UsageError
+from piton.core.execution import Build
 from piton.core.protocols import Runner
 from piton.core.report import Report
 from piton.core.timeline import TimelineRequest
+from piton.evaluate.cluster.node import NodeWork
 from piton.evaluate.cluster.order import make_order
+from piton.evaluate.execute import CaseTask
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.pipeline import evaluate_on, load
 from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest
@@ -126,6 +130,22 @@ def test_the_order_of_a_worker_has_neither_the_key_nor_the_cases(world: World) -
     assert KEY.encode() not in sent
     assert seeds
     assert not any(member.cases for member in make_order(subject, Bounds())[0].suite.members)
+
+
+def test_a_worker_that_would_build_something_else_or_has_other_hardware_refuses(world: World) -> None:
+    subject = load(world.request("other"), NullTarget())
+    order, parcels = make_order(subject, Bounds())
+    contents = {parcel.digest: parcel.data for parcel in parcels}
+    with pytest.raises(TargetUnavailableError, match="other hardware"):
+        NodeWork(replace(order, hardware_digest="0" * 64), contents.__getitem__, world.root / "cache")
+    member = subject.selection.members[0]
+    work = NodeWork(order, contents.__getitem__, world.root / "cache")
+    try:
+        reply = work.evaluate(CaseTask(member.operator, member.cases[0], Build(member.operator.name, key="0" * 64), "key"))
+    finally:
+        work.close()
+    assert reply.result is None
+    assert "grow builds to something else there" in reply.refusal
 
 
 def test_a_number_of_workers_that_is_none_is_an_error(world: World) -> None:

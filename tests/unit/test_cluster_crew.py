@@ -17,10 +17,13 @@ from piton.core.verdict import PASSED
 from piton.evaluate.cluster.crew import MOST_LOST, MOST_STARTS, Crew, CrewLane, Handover
 from piton.evaluate.cluster.fleet import AHEAD, Seat, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
-from piton.evaluate.execute import CaseTask, unrun_case
+from piton.evaluate.execute import CaseTask
 from piton.evaluate.progress import CaseStarted, Event, Notice
 from piton.evaluate.schedule import run_in_lanes
+from piton.evaluate.unrun import unrun_case
 
+REFUSED = "19"
+"""The case that every worker refuses."""
 Script = Callable[["ScriptedWorker", CaseTask], None]
 
 
@@ -54,7 +57,7 @@ class ScriptedWorker:
                 self.given -= 1
         if self.stopped.is_set():
             raise WorkerLostError("it was stopped")
-        return Reply(unrun_case(task.operator, task.case, PASSED))
+        return Reply(refusal="another compiler") if task.case.id == REFUSED else Reply(unrun_case(task.operator, task.case, PASSED))
 
     def stop(self) -> None:
         self.stopped.set()
@@ -118,11 +121,11 @@ def ids(results: list[CaseResult | None]) -> list[str]:
 
 
 def test_every_case_is_evaluated_once_and_results_have_the_order_of_the_tasks() -> None:
-    run = Run(ScriptedFleet(), 20)
+    run = Run(ScriptedFleet(), 6)
     results, is_interrupted = run()
-    assert (ids(results), is_interrupted) == ([str(number) for number in range(20)], False)
+    assert (ids(results), is_interrupted) == ([str(number) for number in range(6)], False)
     assert sorted(run.taken, key=int) == ids(results)
-    assert sum(isinstance(event, CaseStarted) for event in run.events) == 20
+    assert sum(isinstance(event, CaseStarted) for event in run.events) == 6
 
 
 def test_the_cases_of_a_lost_worker_run_again_on_another_one_that_takes_its_place() -> None:
@@ -188,6 +191,13 @@ def test_a_worker_that_refuses_ends_the_run_with_its_reason() -> None:
         run()
 
 
+def test_a_worker_that_builds_something_else_ends_the_run_with_its_reason() -> None:
+    run = Run(ScriptedFleet(), int(REFUSED) + 1)
+    with pytest.raises(UsageError, match="another compiler"):
+        run()
+    assert REFUSED not in run.taken
+
+
 def test_a_worker_that_does_not_start_is_tried_again_and_then_given_up() -> None:
     run = Run(ScriptedFleet(seats=1, starts=[None] * MOST_STARTS))
     with pytest.raises(TargetUnavailableError, match="no worker of the cluster is left"):
@@ -213,9 +223,23 @@ def test_a_stopped_run_ends_its_workers_and_keeps_nothing_of_what_they_had() -> 
     assert run.notices == []
 
 
+def test_what_a_worker_still_answers_to_a_run_that_was_stopped_is_nobodys() -> None:
+    begun = threading.Event()
+
+    def script(worker: ScriptedWorker, task: CaseTask) -> None:
+        begun.set()
+        worker.stopped.wait(20)
+        worker.stopped.clear()  # it answers as if nothing had happened
+
+    run = Run(ScriptedFleet(script=script))
+    results, is_interrupted = run(begun.is_set)
+    assert (ids(results), run.taken, is_interrupted) == ([], [], True)
+
+
 def test_a_worker_has_its_lanes_and_one_case_ahead_and_never_more() -> None:
     full = threading.Barrier(2 + AHEAD)
-    fleet = ScriptedFleet(seats=1, lanes=2, script=lambda worker, task: ignore_number(full.wait(20)))
+    alone = [Started("the only one that comes up"), *[None] * MOST_STARTS]
+    fleet = ScriptedFleet(seats=2, lanes=2, starts=alone, script=lambda worker, task: ignore_number(full.wait(20)))
     Run(fleet, 3 * (2 + AHEAD))()
     assert fleet.hired[0].most == 2 + AHEAD
 

@@ -90,7 +90,11 @@ def test_a_bomb_stops_at_the_limit(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= _LIMITS.unpacked_bytes
 
 
-@pytest.mark.parametrize("data", [b"", b"no archive", gzip.compress(b"no archive at all" * 100), gzip.compress(bytes(1000))[:-9], b"\x1f\x8b\x08" + bytes(40)])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"no archive", gzip.compress(b"no archive at all" * 100), gzip.compress(bytes(1000))[:-9], b"\x1f\x8b\x08" + bytes(40)],
+    ids=["empty", "plain text", "text that is packed", "without its end", "a head only"],
+)
 def test_what_is_no_archive_is_one_clear_error(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UsageError, match="can't be read"):
         unpack_submission(io.BytesIO(data), tmp_path, _LIMITS)

@@ -17,8 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from piton.core.errors import TargetUnavailableError
 from piton.core.execution import Build
 from piton.core.operator import Operator
+from piton.core.protocols import Target
 from piton.core.report import CaseResult
 from piton.evaluate.admit import find_refusals
 from piton.evaluate.anchoring import open_anchors
@@ -90,6 +92,7 @@ class NodeWork:
         submission, suite = placed(order, sources, self._suite_root)
         request = here(order, folder, cache)
         target = open_target(request, ignore)
+        _check_hardware(target, order)
         runner = make_runner(demanded=request.isolation, engine=request.engine)
         self._stack.callback(runner.close)
         place = Workplace(target, runner, folder, self._hear)
@@ -184,6 +187,13 @@ def _remove_if_left(folder: Path) -> None:
     with suppress(OSError), (folder / ".lock").open("rb") as lock:  # another process is removing it, or has it, or is just making it
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_hardware(target: Target, order: WorkOrder) -> None:
+    found = target.hardware.digest()
+    if found != order.hardware_digest:
+        problem = f"target {target.name} is other hardware there ({found[:12]} instead of {order.hardware_digest[:12]}), and times of both can't be compared"
+        raise TargetUnavailableError(problem)
 
 
 def _nobody(task: CaseTask, result: CaseResult) -> None:

@@ -35,7 +35,7 @@ def open_crew(place: Workplace, subject: Subject) -> Iterator[Crew | None]:
         yield None
         return
     with _open_fleet(place, subject) as fleet:
-        place.events(StageProgress(stage="target", message=f"{len(fleet.seats)} workers on the cluster at {subject.request.ray}"))
+        place.events(StageProgress(stage="target", message=f"workers of {subject.request.ray}: {len(fleet.seats)}"))
         crew = Crew(fleet, place.events)
         try:
             yield crew

@@ -39,6 +39,8 @@ class WorkOrder:
     """Likewise; empty for a suite that comes with Piton, which is on every machine."""
     suite_in_package: str = ""
     """Where such a suite lies below the package."""
+    hardware_digest: str = ""
+    """Of the target's hardware: where that is the machine itself, only equal machines may work together."""
     hardware: tuple[str, str] | None = None
     """Name and text of the hardware file where the target is one of the user's own."""
 
@@ -80,6 +82,7 @@ def make_order(subject: Subject, bounds: Bounds) -> tuple[WorkOrder, tuple[Parce
         submission_parcel=sources.digest,
         suite_parcel=tree.digest if tree else "",
         suite_in_package="" if tree else Path(suite.root).resolve().relative_to(_PACKAGE).as_posix(),
+        hardware_digest=subject.target.hardware.digest(),
         hardware=_own_hardware(request.target),
     )
     return order, (sources, *((tree,) if tree else ()))
