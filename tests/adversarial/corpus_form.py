@@ -30,6 +30,7 @@ class Evaluated(Form):
     trials: int = 1
     seed: int = 0
     engine: Literal["in-process", "own-process"] = "in-process"
+    integrity: Literal["standard", "full"] = "standard"
     is_hidden: bool = False
     """With cases drawn from a secret key instead of the corpus's own."""
     cases: tuple[str, ...] = ()
@@ -47,6 +48,8 @@ class Expected(Form):
     """Kinds of finding that some case has to carry."""
     time: Literal["", "honest"] = ""
     """`honest`: cases that pass have exactly the time of the honest submission, so that nothing was gained."""
+    least_us: float = 0.0
+    """Microseconds that a case that passes has to take at least: what the submission waits."""
 
     def causes(self, case: str) -> tuple[str, ...]:
         """What that case may end with."""

@@ -65,7 +65,7 @@ class CorpusRig:
     def evaluate(self, entry: Entry, change: Change | None = None) -> Report:
         """The report on one submission, changed by `change`."""
         place = self._folder / f"evaluation{next(self._numbers)}"
-        submission = put_together(entry.folder, place / "submission")
+        submission = put_together(entry, place / "submission")
         if change is not None:
             change(submission)
         request = self._request(entry, submission, place)
@@ -79,6 +79,9 @@ class CorpusRig:
         found += [f"no finding {kind}; there are: {', '.join(sorted(kinds)) or 'none'}" for kind in entry.expected.findings if kind not in kinds]
         if entry.expected.time == "honest":
             found += [line for case in cases if case.time is not None for line in self._of_time(case)]
+        for case in cases:
+            if case.time is not None and case.time.value < entry.expected.least_us:
+                found.append(f"{case.case.id}: {case.time.value} us, it waits for {entry.expected.least_us} us")
         return found if cases else ["no case was evaluated"]
 
     def _request(self, entry: Entry, submission: Path, place: Path) -> EvaluationRequest:
@@ -92,6 +95,7 @@ class CorpusRig:
             cases=how.cases,
             seed=how.seed,
             trials=how.trials,
+            integrity=how.integrity,
             engine=how.engine,
             hidden=HiddenRequest(key_file=str(self._key), count=6, detail="all") if how.is_hidden else None,
             is_trusted=True,
@@ -110,11 +114,12 @@ class CorpusRig:
         return [] if equal else [f"{case.case.id}: {case.time.samples} us, the honest submission takes {same.time.samples} us"]
 
 
-def put_together(overlay: Path, folder: Path) -> Path:
-    """The base with the files of `overlay`, in `folder`."""
+def put_together(entry: Entry, folder: Path) -> Path:
+    """The files of a submission in `folder`, for a simulated target upon those of the base."""
     ignored = shutil.ignore_patterns("entry.yaml", "__pycache__")
-    shutil.copytree(BASE, folder, ignore=ignored)
-    shutil.copytree(overlay, folder, ignore=ignored, dirs_exist_ok=True)
+    if entry.target.endswith("-sim"):
+        shutil.copytree(BASE, folder, ignore=ignored)
+    shutil.copytree(entry.folder, folder, ignore=ignored, dirs_exist_ok=True)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/known-cheats.md: what became of every known cheat. `python tests/adversarial/corpus_table.py` writes it again from the corpus."""
+"""The table of docs/integrity.md: what became of every known cheat. `python tests/adversarial/corpus_table.py` writes it again from the corpus."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from corpus_form import Entry, Known, load_entries, load_known
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "known-cheats.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "integrity.md"
 BEGIN, END = "<!-- corpus: written by tests/adversarial/corpus_table.py -->", "<!-- end of corpus -->"
 
 

@@ -137,8 +137,8 @@ class CaseLane:
         request, bands = self._shared.request, self._shared.place.target.hardware.fidelity
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None  # before a call that may end the processes of the first
         further = self._further(task, first, anchors)
-        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
         if request.integrity == "full" and second is not None and second.has_passed:
             further = further.joined(self._further(task, first, anchors, after_trials))
         return conclude(task, first, anchors, bands, second, further)
