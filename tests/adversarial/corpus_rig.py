@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from corpus_form import BASE, Entry, Expected
+from corpus_form import HERE, Entry, Expected
 
 from piton.cli.evaluation import cache_dir
 from piton.core.protocols import ENGINE_APART
@@ -115,10 +115,9 @@ class CorpusRig:
 
 
 def put_together(entry: Entry, folder: Path) -> Path:
-    """The files of a submission in `folder`, for a simulated target upon those of the base."""
+    """The files of a submission in `folder`, upon those of its target's base."""
     ignored = shutil.ignore_patterns("entry.yaml", "__pycache__")
-    if entry.target.endswith("-sim"):
-        shutil.copytree(BASE, folder, ignore=ignored)
+    shutil.copytree(HERE / ("base_cpu" if entry.target == "cpu" else "base"), folder, ignore=ignored)
     shutil.copytree(entry.folder, folder, ignore=ignored, dirs_exist_ok=True)
     return folder
 

@@ -23,6 +23,7 @@ from piton.core.report import Report
 from piton.core.verdict import Cause, Verdict
 
 _COLUMNS = "{:>5}  {:<28} {:<17} {:<9} {:<42} {:>5}  {:>6}  {}"
+_RENAMED = {"own": (False,), "other": (True,), "both": (False, True)}
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,14 @@ def main() -> int:
     """Evaluate, print, count."""
     options = argparse.ArgumentParser(description="Evaluate the corpus of cheats and of honest work that looks odd.")
     options.add_argument("--jobs", type=int, default=1, help="submissions evaluated at a time")
+    options.add_argument("--called", choices=("own", "other", "both"), default="both", help="under their own names, under others, or both")
     options.add_argument("names", nargs="*", help="only these submissions")
     chosen = options.parse_args()
     entries = [entry for kind in ("exploits", "honest") for entry in load_entries(kind) if not chosen.names or entry.name in chosen.names]
     with tempfile.TemporaryDirectory(prefix="piton-corpus-") as folder:
         rig = CorpusRig(Path(folder))
         try:
-            lines = run(rig, [(entry, is_renamed) for is_renamed in (False, True) for entry in sorted(entries, key=order)], chosen.jobs)
+            lines = run(rig, [(entry, is_renamed) for is_renamed in _RENAMED[chosen.called] for entry in sorted(entries, key=order)], chosen.jobs)
         finally:
             rig.close()
     return summary(lines)
