@@ -1,7 +1,7 @@
 """The corpus of cheats as data: what each submission is, which verdict it has to get, what stops it.
 
-A submission is a folder of `corpus/exploits` or `corpus/honest`: an `entry.yaml`, and files upon those of `corpus/base` (simulated targets) or `corpus/base_cpu`.
-`corpus/entries.yaml` lists the known cheats by number, with the reason for each that has no submission.
+A submission is a folder of `corpus/exploits` or `corpus/honest`: an `entry.yaml`, and files upon those of `corpus/base` (simulated targets) or of
+`corpus/base_cpu`. `corpus/entries.yaml` lists the known cheats by number, with the reason for each that has no submission.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from piton.core.protocols import Runner
 from piton.core.submission import Submission
 from piton.core.verdict import Cause
 from piton.evaluate.sandbox import make_runner
+from piton.evaluate.sandbox.probe import Mechanisms
 from piton.targets.cpu.session import CpuSession
 from piton.targets.cpu.target import CpuTarget, open_cpu
 
@@ -108,7 +110,7 @@ def test_a_thread_that_stays_is_counted(world: World) -> None:
     world.run(14)  # a fresh process
     execution = world.run(7)
     assert not execution.outcomes
-    assert any("1 threads behind" in finding.message for finding in execution.findings)
+    assert any("left 1 thread behind" in finding.message for finding in execution.findings)
 
 
 @pytest.mark.parametrize("mode", [8, 9])
@@ -142,3 +144,25 @@ def test_after_every_failure_the_next_case_is_served(world: World) -> None:
     for mode in (14, 3, 12):
         assert world.run(mode).outcomes
         assert not world.run(0).outcomes
+
+
+def test_further_cores_are_refused_or_seen(world: World) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("this machine has one core")
+    with_filter = world.run(15)
+    assert not any("more than the one core" in finding.message for finding in with_filter.findings) or "system_call_filter" not in world.runner.isolation
+    bare = make_runner(Mechanisms())
+    try:
+        session = world.target.device.open(world.submission, OPERATOR, world.build, bare)
+        execution = session.call(case(15))
+        session.close()
+    finally:
+        bare.close()
+    assert not execution.outcomes
+    assert any("more than the one core" in finding.message for finding in execution.findings)
+
+
+def test_what_lacks_for_building_is_named_with_how_to_get_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert world.target.toolchain.missing() == ()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "apt-get install g++" in " ".join(world.target.toolchain.missing())

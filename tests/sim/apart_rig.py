@@ -16,7 +16,7 @@ from engine_rig import HERE, VNPU, Report, Rig, build, engine_library
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.code_process import shared_memory
 
-_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "device/signals.cpp")
+_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "static_data.cpp", "device/signals.cpp")
 
 
 @cache

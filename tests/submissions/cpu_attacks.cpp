@@ -1,4 +1,5 @@
 // One kernel, y = 2 x + 1, that does it honestly (mode 0) or in one of the ways in which a measured kernel cheats or breaks.
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <algorithm>
@@ -116,6 +117,15 @@ void double_plus(const piton::Tensor &x, std::int64_t mode, const piton::Output 
         case 13:  // half of the output
             Compute(from, to, count / 2);
             return;
+        case 15: {  // every core that there is
+            cpu_set_t cores;
+            CPU_ZERO(&cores);
+            for (int core = 0; core < CPU_SETSIZE; ++core) {
+                CPU_SET(core, &cores);
+            }
+            sched_setaffinity(0, sizeof(cores), &cores);
+            break;
+        }
         case 14:
             std::abort();
         default:

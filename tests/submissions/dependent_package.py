@@ -1,6 +1,6 @@
 """The Python side of submissions whose outputs depend on what they should not: `scale` chooses how; 1 is honest work. Replaces cann_bench/__init__.py.
 
-The native side is hostile_plugin.cpp, of which only the honest kernel is used: y = exp(scale * x).
+The native side is hostile_plugin.cpp, of which only the honest kernel is used: y = exp(scale * x). With scale 9 the kernel counts its tiles in a variable.
 """
 
 from collections.abc import Callable
@@ -70,6 +70,7 @@ WAYS: dict[int, Callable[[torch.Tensor, float], torch.Tensor]] = {
     6: counts_its_calls,
     7: is_slow_at_first,
     8: looks_at_a_value,
+    9: kernel,
 }
 
 

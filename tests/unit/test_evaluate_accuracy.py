@@ -7,7 +7,7 @@ import pytest
 from piton.cli.evaluation import accuracy_mode
 from piton.core.errors import UsageError
 from piton.core.verdict import Cause, outcome
-from piton.evaluate.execute import in_accuracy_mode
+from piton.evaluate.judging import in_accuracy_mode
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.rerun import rerun_script
 

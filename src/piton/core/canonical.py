@@ -5,11 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import wraps
 from pathlib import PurePath
+from typing import TypeVar
 
 from pydantic import BaseModel
+
+Record = TypeVar("Record", bound=BaseModel)
 
 
 def plain(value: object) -> object:
@@ -48,3 +53,30 @@ def digest(value: object) -> str:
 def digest_bytes(data: bytes) -> str:
     """Hex SHA-256 of raw bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def once(make: Callable[[Record], str]) -> Callable[[Record], str]:
+    """A digest of a frozen record, made once per object and kept as long as that lives: a run asks for those of a case and its operator a dozen times.
+
+    By the object, not in it: what a copy with other values (`model_copy`) takes over would be the digest of the original.
+    """
+    kept: dict[int, tuple[weakref.ref[Record], str]] = {}
+
+    @wraps(make)
+    def look_up(record: Record) -> str:
+        name = id(record)
+        known = kept.get(name)
+        if known is not None and known[0]() is record:
+            return known[1]
+        made = make(record)
+        kept[name] = (weakref.ref(record, lambda gone: _forget(kept, name, gone)), made)
+        return made
+
+    return look_up
+
+
+def _forget(kept: dict[int, tuple[weakref.ref[Record], str]], name: int, gone: weakref.ref[Record]) -> None:
+    """Drop the entry of an object that is gone, unless another one has taken its place already."""
+    known = kept.get(name)
+    if known is not None and known[0] is gone:
+        del kept[name]

@@ -7,7 +7,7 @@ from enum import Enum
 
 from pydantic import Field
 
-from piton.core.canonical import digest
+from piton.core.canonical import digest, once
 from piton.core.dtype import DType
 from piton.core.operator import AttrValue, Frozen
 
@@ -62,6 +62,7 @@ class Case(Frozen):
         """Sum of element counts over the inputs (the size measure of the dataset rules)."""
         return sum(item.elements for item in self.inputs)
 
+    @once
     def digest(self) -> str:
         """Identity of everything that decides this case's data."""
         return digest(self.model_dump(mode="python", exclude={"note"}))

@@ -72,6 +72,8 @@ class CaseCall:
     omitted: tuple[str, ...] = ()
     results: tuple[TensorArgument, ...] = ()
     """Forms of the outputs, without data: for targets that hand them over allocated. Of a list output each element, `y[0]` and so on."""
+    is_varied: bool = True
+    """Measured calls may have other values than the case's own; False where the forms of outputs, or whether there are any, depend on values."""
     budget_cycles: int = 10_000_000_000
     """Simulated cycles after which device code is cut (verdict timed_out, device_budget)."""
     deadline_s: float = 300.0
@@ -112,6 +114,8 @@ class TimedCall:
     """What it left in its outputs."""
     poison: bytes
     """The byte that they held before."""
+    is_own: bool = False
+    """It had the case's own values."""
 
 
 class CorePipes(Frozen):

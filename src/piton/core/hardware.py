@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from piton.core.canonical import digest
+from piton.core.canonical import digest, once
 from piton.core.dtype import DType
 from piton.core.interval import ErrorBand
 from piton.core.operator import Frozen
@@ -103,6 +103,7 @@ class Hardware(Frozen):
         peaks = self.silicon if block == "silicon" else self.convention
         return ChipFigures(clock_hz=self.clock_hz.value, cores_aic=self.cores_aic, cores_aiv=self.cores_aiv, block=block, peaks=peaks, fidelity=self.fidelity)
 
+    @once
     def digest(self) -> str:
         """Identity of every figure that a time depends on (sources included). `fidelity` says how good the times are and changes none."""
         return digest(self.model_dump(mode="python", exclude={"fidelity"}))

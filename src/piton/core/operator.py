@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from piton.core.canonical import digest, once
 from piton.core.dtype import DType
 
 AttrType = Literal["int", "float", "bool", "str", "int_list", "float_list", "bool_list", "str_list", "dtype"]
@@ -86,3 +87,8 @@ class Operator(Frozen):
     """SHA-256 of golden.py, part of every golden cache key."""
     draws_own_inputs: bool = False
     """True when golden.py draws every input itself (a task of another benchmark): value ranges of its cases are not known."""
+
+    @once
+    def digest(self) -> str:
+        """Identity of everything that decides data and rules: all but the place of golden.py, whose content counts."""
+        return digest(self.model_dump(mode="python", exclude={"golden_path"}))

@@ -30,16 +30,23 @@ class Workplace:
     events: Events
     is_stopped: Callable[[], bool] = never
     """Asked several times a second while cases run: has the caller given up?"""
+    stop_builds: Callable[[], None] = lambda: None
+    """Ends the builds that are still to come, so that nobody waits for them."""
     crew: Crew | None = None
     """Workers on other machines that evaluate the cases; None: this process does."""
 
 
 def build_operator(place: Workplace, submission: Submission, operator: Operator, refusals: Mapping[str, Outcome]) -> Build:
     """Build one operator; refused and missing ones get their outcome without a compiler run."""
-    failure = refusals.get(SHARED) or refusals.get(operator.name) or _missing(submission, operator)
+    failure = refusal_of(submission, operator, refusals)
     if failure is not None:
         return Build(operator=operator.name, outcome=failure)
     return build_with_progress(place, submission, operator, "build")
+
+
+def refusal_of(submission: Submission, operator: Operator, refusals: Mapping[str, Outcome]) -> Outcome | None:
+    """Why an operator fails without a compiler run; None when it takes one to know."""
+    return refusals.get(SHARED) or refusals.get(operator.name) or _missing(submission, operator)
 
 
 def build_with_progress(place: Workplace, submission: Submission, operator: Operator, folder: str) -> Build:

@@ -24,7 +24,7 @@ from piton.core.protocols import Runner
 from piton.core.suite import Suite
 from piton.evaluate.arguments import filled_case
 from piton.evaluate.cache import TensorStore, ValueStore
-from piton.evaluate.golden_service import GoldenService, GoldenSettings, generator_parts
+from piton.evaluate.golden_service import GoldenService, GoldenSettings, generator_digest
 from piton.evaluate.memory import MemoryGuard, available_bytes
 
 FOLDER = "eager"
@@ -82,8 +82,7 @@ class TraceBook:
             self._make.close()
 
     def _key(self, operator: Operator, case: Case) -> str:
-        named = operator.model_dump(mode="python", exclude={"golden_path"})
-        return digest(["eager trace", generator_parts(), named, case.digest(), self._suite_version])
+        return digest(["eager trace", generator_digest(), operator.digest(), case.digest(), self._suite_version])
 
     def _kept(self, key: str) -> EagerTrace | None:
         try:

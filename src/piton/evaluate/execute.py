@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError
-from piton.core.execution import Accuracy, Build, CaseCall, Execution, Probe, TensorArgument
+from piton.core.execution import Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
-from piton.core.measurement import Measurement
+from piton.core.measurement import Measurement, Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Session
-from piton.core.report import CaseResult, OutputCheck
+from piton.core.report import CaseResult
 from piton.core.submission import Submission
-from piton.core.verdict import Outcome, Verdict, decide
+from piton.core.verdict import Verdict, decide
 from piton.evaluate.arguments import all_attributes, argument_order, tensor_arguments
 from piton.evaluate.build import Workplace
-from piton.evaluate.check import Expectation, check_outputs
-from piton.evaluate.failures import CallTensors, FailureKeeper
+from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs
-from piton.evaluate.measured import timed_failures
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, wants_further_calls
+from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
+from piton.evaluate.measured import Checked, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
+from piton.evaluate.overlap import Rest
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
 from piton.evaluate.rule_outcomes import has_probes
@@ -69,31 +69,6 @@ class Evaluation:
     """Writes timelines; None when none are asked for."""
 
 
-@dataclass(frozen=True)
-class TrialData:
-    """Inputs and goldens of one trial of a case."""
-
-    number: int
-    data: CaseData
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """What one trial of a case found."""
-
-    execution: Execution
-    """Without its outputs and timelines: they are large, and a second trial needs the room."""
-    checks: tuple[OutputCheck, ...]
-    outcomes: tuple[Outcome, ...]
-    outputs: str = ""
-    """Digest of the outputs, where a later call has to give the same."""
-
-    @property
-    def has_passed(self) -> bool:
-        """True when nothing was wrong."""
-        return decide(list(self.outcomes)).verdict is Verdict.PASSED
-
-
 class CaseLane:
     """Implements `schedule.Lane`."""
 
@@ -103,16 +78,37 @@ class CaseLane:
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
 
-    def run(self, task: CaseTask) -> CaseResult | None:
-        """Evaluate one case; what we could not evaluate comes back as a void, what was interrupted as None."""
+    def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
+        """Call the submission on one case. Judging the last of its calls is the rest: on a simulated target it overlaps with the next case.
+
+        What we could not evaluate comes back as a void, what was interrupted as None.
+        """
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
+        judge = self._caught(task)
+        rest = Rest(lambda: self._finish(task, judge, started))
+        return rest if self._is_simulated else rest.finish()
+
+    @property
+    def _is_simulated(self) -> bool:
+        """What is measured must not share its machine with anything else of ours."""
+        return self._shared.place.target.provenance is Provenance.SIMULATED
+
+    def _caught(self, task: CaseTask) -> Callable[[], CaseResult]:
+        """What concludes the case; where it could not be called, what gives a void."""
         try:
-            result = self._evaluate(task)
-        except EvaluatorError as error:
-            result = self._void(task, str(error))
+            return self._called(task)
         except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            result = self._void(task, f"internal error of Piton, please report it: {describe_error(error)}")
+            found = _void(task, error)
+            self._close_session()  # whatever state it is in, the next case must not see it
+            return lambda: found
+
+    def _finish(self, task: CaseTask, judge: Callable[[], CaseResult], started: float) -> CaseResult | None:
+        """The result of a case, in the journal; None when the run was stopped before."""
+        try:
+            result = judge()
+        except Exception as error:  # noqa: BLE001 - likewise
+            result = _void(task, error)
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -132,11 +128,27 @@ class CaseLane:
         """End the processes of this lane."""
         self._close_session()
 
-    def _evaluate(self, task: CaseTask) -> CaseResult:
-        first, anchors = self._first_trial(task)
+    def _called(self, task: CaseTask) -> Callable[[], CaseResult]:
+        """All calls of a case; what comes back concludes. Nobody waits for the judgement on a call that is the last whatever it says."""
+        trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
+        anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
+        called, bands = self._call(task, trial, anchors), self._shared.place.target.hardware.fidelity
+        if self._is_last(called.execution):
+            return lambda: conclude(task, called.judged(), anchors, bands)
+        result = self._evaluate(task, called, anchors)
+        return lambda: result
+
+    def _is_last(self, execution: Execution) -> bool:
+        """True when no further call of the case depends on what is found about this one."""
+        request, is_probed = self._shared.request, has_probes(self._shared.place.target) and wants_further_calls(execution)
+        return self._is_simulated and request.trials < SECOND and request.integrity != "full" and not is_probed
+
+    def _evaluate(self, task: CaseTask, called: CalledTrial, anchors: CaseAnchors) -> CaseResult:
+        first = called.judged()
         request, bands = self._shared.request, self._shared.place.target.hardware.fidelity
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
+        anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
         second = self._second_trial(task, anchors) if request.trials >= SECOND else None  # before a call that may end the processes of the first
         further = self._further(task, first, anchors)
         if request.integrity == "full" and second is not None and second.has_passed:
@@ -156,45 +168,33 @@ class CaseLane:
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
             execution = self._open(task).call(call)
-            passes = tuple(decide([*execution.outcomes, *_check(task, trials[wanted], execution, shared)[1]]).verdict is Verdict.PASSED for wanted in against)
+            found = [check_trial(task, trials[wanted], execution, shared)[1] for wanted in against]
+            passes = tuple(not execution.outcomes and not failures for failures in found)
             is_empty = all(0 in output.shape for output in execution.outputs)
             return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
-
-    def _first_trial(self, task: CaseTask) -> tuple[TrialResult, CaseAnchors]:
-        trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
-        anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
-        found = self._try(task, trial, anchors)
-        if decide(list(found.outcomes)).verdict is Verdict.PASSED:
-            anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, trial.data, anchors, self._shared))
-        return found, anchors
 
     def _second_trial(self, task: CaseTask, anchors: CaseAnchors) -> TrialResult:
         """In the session of the first, so that what the submission kept from that call can still mislead it."""
         try:
             trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
-            return self._try(task, trial, anchors)
+            return self._call(task, trial, anchors).judged()
         except EvaluatorError as error:
             raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
 
-    def _try(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> TrialResult:
+    def _call(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> CalledTrial:
         shared = self._shared
-        with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
+        with ExitStack() as held:
+            held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
+            checked = Checked(task.operator, task.case, trial.data, shared.goldens, shared.request)
+            call = varied(call, checked) if shared.anchors.is_measuring else call
             execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
-            checks, failures = _check(task, trial, execution, shared)
-            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
-            if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
-                shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
-            outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""
-        return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
-
-    def _void(self, task: CaseTask, reason: str) -> CaseResult:
-        self._close_session()  # whatever state it is in, the next case must not see it
-        return void_case(task.operator, task.case, reason)
+            execution = own_outputs(execution) if self._is_last(execution) else execution
+            return CalledTrial(task, trial, execution, checked, shared, held.pop_all())
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -239,26 +239,6 @@ def _with_golden(task: CaseTask, trial: TrialData, execution: Execution, shared:
     return replace(execution, outputs=tuple(as_output(item) for item in native))
 
 
-def _check(task: CaseTask, trial: TrialData, execution: Execution, shared: Evaluation) -> tuple[list[OutputCheck], list[Outcome]]:
-    has_data = bool(execution.outputs) and all(output.data is not None or 0 in output.shape for output in execution.outputs)
-    if execution.outcomes and not has_data:
-        return [], []  # there is nothing to look at, and the reason is already known
-    request, data = shared.request, trial.data
-    native = cache(lambda: shared.goldens.native(task.operator, task.case, trial.number))  # one run serves all outputs
-    threads = max(1, (os.cpu_count() or 1) // request.jobs)
-    expected = Expectation(task.operator, task.case, data.inputs, data.outputs, native, request.precision_profile, threads)
-    checks, outcomes = check_outputs(execution.outputs, expected)
-    return checks, [in_accuracy_mode(found, request.accuracy) for found in outcomes]
-
-
-def in_accuracy_mode(found: Outcome, accuracy: Accuracy) -> Outcome:
-    """The verdict on an output, saying so when the simulated instructions were made worse than they might be."""
-    if accuracy == "exact" or found.verdict is Verdict.PASSED:
-        return found
-    where = "in the pessimistic accuracy mode, where Exp, Ln, Div, Rsqrt and Reciprocal are off by one unit in the last place"
-    return found.model_copy(update={"message": f"{found.message} ({where})"})
-
-
 def trusted_time(execution: Execution, bands: Mapping[str, ErrorBand]) -> Measurement | None:
     """The time of a call, with where the measured one is expected if it was simulated."""
     return None if execution.time is None else with_error(execution.time, execution.launches, bands)
@@ -295,3 +275,8 @@ def conclude(
         copies=execution.copies,
         findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings), *further.findings),
     )
+
+
+def _void(task: CaseTask, error: Exception) -> CaseResult:
+    reason = str(error) if isinstance(error, EvaluatorError) else f"internal error of Piton, please report it: {describe_error(error)}"
+    return void_case(task.operator, task.case, reason)

@@ -203,8 +203,8 @@ class GoldenService:
         return self._key(self._request(operator, case, "float64", trial))
 
     def _key(self, request: GoldenRequest) -> str:
-        operator = request.operator.model_dump(mode="python", exclude={"golden_path"})
-        return digest([generator_parts(), operator, request.case.digest(), request.suite_version, request.seed, request.shift, request.precision])
+        case = [request.operator.digest(), request.case.digest(), request.suite_version]
+        return digest([generator_digest(), *case, request.seed, request.shift, request.precision])
 
     def _entry(self, request: GoldenRequest) -> Entry:
         key = self._key(request)
@@ -252,6 +252,12 @@ def generator_parts() -> tuple[str, ...]:
     """Everything that turns a case into bytes: our code by content, so that a change of it without a new version finds no old goldens, and libraries."""
     own = [digest_bytes(path.read_bytes()) for path in sorted(Path(piton.numerics.__file__).parent.glob("*.py"))]
     return (piton.__version__, *own, *(version(name) for name in ("numpy", "ml-dtypes", "torch")))
+
+
+@cache
+def generator_digest() -> str:
+    """Names all of `generator_parts`."""
+    return digest(generator_parts())
 
 
 def _limits() -> Limits:

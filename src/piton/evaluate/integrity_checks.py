@@ -68,9 +68,14 @@ def digest_of_outputs(outputs: Sequence[OutputBuffer]) -> str:
     return found.hexdigest()
 
 
+def wants_further_calls(first: Execution) -> bool:
+    """True when `after_first_trial` makes a call."""
+    return first.copies.device_to_host_bytes != 0
+
+
 def after_first_trial(first: Attempt, attempt: Try) -> Further:
     """Run before anything else of the case: the host must not have been told anything of the second trial."""
-    if first.execution.copies.device_to_host_bytes == 0:
+    if not wants_further_calls(first.execution):
         return Further()
     return _host_values(first, attempt(SECOND, HOST_REPEATED, (SECOND, FIRST)))
 

@@ -22,8 +22,9 @@ def golden_bytes(case: Case) -> int:
 
 
 def call_bytes(case: Case) -> int:
-    """Estimated peak of one call with its check: device memory, and the same-dtype run that a failed first screen asks for."""
-    return _raw_bytes(case) * _DEVICE_COPIES + _elements(case) * 4 * _GOLDEN_COPIES
+    """Estimated peak of one call with its check: device memory, a copy of the outputs, and the same-dtype run that a failed first screen asks for."""
+    output_bytes = max((item.nbytes for item in case.inputs), default=0)
+    return _raw_bytes(case) * _DEVICE_COPIES + output_bytes + _elements(case) * 4 * _GOLDEN_COPIES
 
 
 def available_bytes() -> int:

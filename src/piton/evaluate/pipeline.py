@@ -6,9 +6,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import piton
@@ -26,7 +27,8 @@ from piton.curate.hidden import hidden_suite, read_key, require_cases
 from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
-from piton.evaluate.build import Workplace, build_operator
+from piton.evaluate.build import Workplace
+from piton.evaluate.build_ahead import BuildsAhead, BuiltFirst, PlannedTask
 from piton.evaluate.cache import TensorStore
 from piton.evaluate.case_order import ordered
 from piton.evaluate.cluster.open import open_crew, run_with_crew
@@ -77,6 +79,8 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     target = open_target(request, events)
     runner = make_runner(demanded=request.isolation, engine=request.engine)
     try:
+        if target.name != NULL:  # which may never need a worker
+            runner.start_early()
         return evaluate_on(target, runner, request, events)
     finally:
         runner.close()
@@ -93,12 +97,14 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     with open_crew(place, subject) as crew, open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
         place = replace(place, crew=crew)
         prepare_target(place)
-        builds = build_all(place, subject)
-        extras = make_extras(place, subject, builds)
-        tasks, finished = plan(subject, builds, journal, extras)
-        place.events(announce(subject, tasks, finished))
-        anchors, versions = open_anchors(place, subject)
-        finished |= run_tasks(place, subject, journal, tasks, extras, anchors)
+        extras = make_extras(place, subject)
+        with building(place, subject, extras) as ahead:
+            tasks, finished = plan(subject, ahead, journal, extras)
+            place.events(announce(subject, tasks, finished))
+            anchors, versions = open_anchors(place, subject)
+            finished |= run_tasks(replace(place, stop_builds=ahead.stop), subject, journal, tasks, extras, anchors)
+            builds = ahead.all()
+    finished = {pair: result for pair, result in finished.items() if builds[pair[0]].outcome is None}
     environment = crew.describe(environment) if crew else environment
     environment = environment.model_copy(update={"wall_s": time.monotonic() - started})
     report = assemble_report(subject, builds, finished, environment, versions)
@@ -223,11 +229,11 @@ def effective_submission(subject: Subject) -> Submission:
     return subject.submission.model_copy(update={"manifest": manifest})
 
 
-def build_all(place: Workplace, subject: Subject) -> dict[str, Build]:
-    """Build every selected operator, in order; by operator name."""
-    refusals = find_refusals(subject.submission)
-    submission = effective_submission(subject)
-    return {member.operator.name: build_operator(place, submission, member.operator, refusals) for member in subject.selection.members}
+def building(place: Workplace, subject: Subject, extras: Extras) -> BuildsAhead:
+    """The builds of all selected operators, begun."""
+    builds = BuildsAhead(place, effective_submission(subject), find_refusals(subject.submission), extras.keep_build)
+    builds.start([member.operator for member in subject.selection.members])
+    return builds
 
 
 @dataclass(frozen=True)
@@ -241,46 +247,45 @@ class Extras:
         """True when one of them misses something of a finished case."""
         return (self.failures is not None and self.failures.lacks(done)) or (self.traces is not None and self.traces.lacks(done))
 
+    def keep_build(self, build: Build) -> None:
+        """Write the reproducer of a failed build."""
+        if self.failures is not None and build.outcome is not None:
+            self.failures.keep_build(build)
 
-def make_extras(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> Extras:
+
+def make_extras(place: Workplace, subject: Subject) -> Extras:
     """What the request asks for."""
-    failures = keep_failed_builds(place, subject, builds) if subject.request.keeps_failures else None
+    request = subject.request
+    failures = FailureKeeper(place.run_dir, request, subject.submission, place.events) if request.keeps_failures else None
     wanted = subject.request.timelines
     about = {"piton": piton.__version__, "submission": submission_name(subject.submission, subject.request), "target": subject.target.name}
     about["time"] = subject.target.provenance.value
     return Extras(failures, None if wanted is None else TraceKeeper(place.run_dir, wanted, about, place.events))
 
 
-def keep_failed_builds(place: Workplace, subject: Subject, builds: Mapping[str, Build]) -> FailureKeeper:
-    """The keeper of reproducers, with those of failed builds written already."""
-    failures = FailureKeeper(place.run_dir, subject.request, subject.submission, place.events)
-    for build in builds.values():
-        if build.outcome is not None:
-            failures.keep_build(build)
-    return failures
-
-
-def plan(subject: Subject, builds: Mapping[str, Build], journal: Journal, extras: Extras) -> tuple[list[CaseTask], Finished]:
-    """Split the selected cases of built operators into those to run and those that the journal already has.
+def plan(subject: Subject, builds: BuildsAhead, journal: Journal, extras: Extras) -> tuple[list[PlannedTask], Finished]:
+    """Split the selected cases of operators that are built, as far as is known, into those to run and those that the journal already has.
 
     A case whose reproducer or timeline is asked for and not there runs again: they are in no journal.
     """
     finished: Finished = {}
-    tasks: list[CaseTask] = []
-    for operator, case in ((member.operator, case) for member in subject.selection.members for case in member.cases):
-        build = builds[operator.name]
-        if build.outcome is not None or not subject.selection.has(case):
+    tasks: list[PlannedTask] = []
+    for member in subject.selection.members:
+        operator, pending = member.operator, builds.pending(member.operator)
+        if pending is None:
             continue
-        key = digest([build.key, operator.name, case.digest()])
-        done = journal.find(key)
-        if done is not None and not extras.lack(done):
-            finished[operator.name, case.id] = done
-        else:
-            tasks.append(CaseTask(operator=operator, case=case, build=build, key=key))
+        build_key, building = pending
+        for case in filter(subject.selection.has, member.cases):
+            key = digest([build_key, operator.name, case.digest()])
+            done = journal.find(key)
+            if done is not None and not extras.lack(done):
+                finished[operator.name, case.id] = done
+            else:
+                tasks.append(PlannedTask(operator, case, building, key))
     return ordered(tasks, subject.request.integrity, subject.request.seed), finished
 
 
-def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Planned:
+def announce(subject: Subject, tasks: list[PlannedTask], finished: Finished) -> Planned:
     """The first thing a listener hears about the cases."""
     return Planned(
         submission=submission_name(subject.submission, subject.request),
@@ -292,7 +297,7 @@ def announce(subject: Subject, tasks: list[CaseTask], finished: Finished) -> Pla
     )
 
 
-def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[CaseTask], extras: Extras, anchors: AnchorBook) -> Finished:
+def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[PlannedTask], extras: Extras, anchors: AnchorBook) -> Finished:
     """Run all tasks in lanes; on Ctrl-C what is finished comes back, and the rest is reported as interrupted."""
 
     hidden = subject.request.hidden
@@ -308,15 +313,19 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
     else:
         with shared_parts(place, subject, tasks, anchors) as (goldens, guard):
             shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-            results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, lambda number: CaseLane(number, shared), place.is_stopped)
+            results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, partial(_lane, shared), place.is_stopped)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
-        place.events(Interrupted(remaining=len(tasks) - len(finished)))
+        place.events(Interrupted(remaining=len(tasks) - len(finished) - sum(task.is_unbuildable for task in tasks)))
     return finished
 
 
+def _lane(shared: Evaluation, number: int) -> BuiltFirst:
+    return BuiltFirst(CaseLane(number, shared), shared.place.stop_builds)
+
+
 @contextmanager
-def shared_parts(place: Workplace, subject: Subject, tasks: list[CaseTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
+def shared_parts(place: Workplace, subject: Subject, tasks: list[PlannedTask], anchors: AnchorBook) -> Iterator[tuple[GoldenService, MemoryGuard]]:
     """What all lanes of this process share; ends the processes of `anchors` as well."""
     request, suite = subject.request, subject.suite
     cache = Path(request.cache_dir)

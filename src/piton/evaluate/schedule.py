@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from piton.evaluate.overlap import Rest, Tail
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 TaskIn = TypeVar("TaskIn", contravariant=True)
@@ -28,8 +30,11 @@ class _StoppedError(Exception):
 class Lane(Protocol[TaskIn, ResultOut]):
     """What one lane does; owned by its thread, except for `interrupt`."""
 
-    def run(self, task: TaskIn) -> ResultOut | None:
-        """Do one task; None when `interrupt` cut it short. An exception stops all lanes and is raised by `run_in_lanes`."""
+    def run(self, task: TaskIn) -> ResultOut | Rest[ResultOut] | None:
+        """Do one task; None when `interrupt` cut it short. An exception stops all lanes and is raised by `run_in_lanes`.
+
+        With a `Rest` the lane is free for its next task; the result is what the rest returns.
+        """
         ...
 
     def interrupt(self) -> None:
@@ -70,19 +75,29 @@ class _Pool(Generic[Task, Result]):
                     raise _StoppedError
 
     def _work(self, lane: Lane[Task, Result], done: threading.Event) -> None:
+        tail: Tail[Result] = Tail(self.keep, self._fail)
         try:
             while not self.stop.is_set():
                 number, task = self.waiting.get_nowait()
-                self.results[number] = lane.run(task)
+                found = lane.run(task)
+                if isinstance(found, Rest):
+                    tail.take(number, found)
+                else:
+                    self.keep(number, found)
         except queue.Empty:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
             self._fail(error)
+        tail.close()
         try:
             lane.close()
         except BaseException as error:  # noqa: BLE001 - likewise; the main thread waits for `done` whatever happens
             self._fail(error)
         done.set()
+
+    def keep(self, number: int, result: Result | None) -> None:
+        """The result of the task of that number."""
+        self.results[number] = result
 
     def _fail(self, error: BaseException) -> None:
         self.failures.append(error)

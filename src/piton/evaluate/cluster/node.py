@@ -31,6 +31,7 @@ from piton.evaluate.cluster.order import Reply, WorkOrder, here, moved, package_
 from piton.evaluate.cluster.parcel import locked, unpack
 from piton.evaluate.engine_place import isolation_of
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
+from piton.evaluate.overlap import whole
 from piton.evaluate.progress import Event, Notice, ignore
 from piton.evaluate.selection import Selection
 
@@ -72,7 +73,7 @@ class NodeWork:
             return Reply(refusal=_other_build(task, build))
         self._shared.goldens.prefetch(own.operator, own.case)  # beside the cases that keep the lanes busy
         with self._lanes.borrow(own.operator.name) as lane:
-            result = lane.run(replace(own, build=build))
+            result = whole(lane.run(replace(own, build=build)))
             files = collect(self._shared.place.run_dir, own.operator.name, own.case.id)
         return Reply(result, notices=self._told(), files=files)
 
@@ -104,7 +105,7 @@ class NodeWork:
         self._refusals = find_refusals(submission)
         failures = TensorsOnly(folder, request, submission, self._hear) if request.keeps_failures else None
         bare = replace(subject, request=request.model_copy(update={"keeps_failures": False}))
-        traces = make_extras(place, bare, {}).traces
+        traces = make_extras(place, bare).traces
         self._shared = Evaluation(request, place, effective_submission(subject), goldens, anchors, guard, _nobody, failures, traces)
         self._lanes = _Lanes([CaseLane(number, self._shared) for number in range(request.jobs)])
         self._stack.callback(self._lanes.close)

@@ -11,6 +11,7 @@ from piton.core.measurement import Provenance
 from piton.core.report import CaseResult
 from piton.evaluate.assemble import Subject
 from piton.evaluate.build import Workplace
+from piton.evaluate.build_ahead import BuiltFirst, PlannedTask
 from piton.evaluate.cluster.brought import bring
 from piton.evaluate.cluster.crew import Crew, CrewLane, Handover
 from piton.evaluate.cluster.fleet import Fleet
@@ -58,12 +59,12 @@ def _open_fleet(place: Workplace, subject: Subject) -> Iterator[Fleet]:
 
 
 def run_with_crew(
-    place: Workplace, tasks: list[CaseTask], failures: FailureKeeper | None, keep: Callable[[CaseTask, CaseResult], None]
+    place: Workplace, tasks: list[PlannedTask], failures: FailureKeeper | None, keep: Callable[[CaseTask, CaseResult], None]
 ) -> tuple[list[CaseResult | None], bool]:
     """As `run_in_lanes` with lanes that evaluate: results in the order of the tasks, and whether the run was cut short."""
     assert place.crew is not None
     shared = Handover(place.crew, place.events, _Taker(place, failures, keep).take, lambda result: score_case(result, place.target.hardware.fidelity))
-    return run_in_lanes(tasks, place.crew.lanes, lambda number: CrewLane(number, shared), place.is_stopped)
+    return run_in_lanes(tasks, place.crew.lanes, lambda number: BuiltFirst(CrewLane(number, shared), place.stop_builds), place.is_stopped)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from piton.evaluate.sandbox.control_groups import Group
 _START_S = 120.0
 """A zygote that imports torch from a cold disk takes tens of seconds."""
 _KILL_S = 30.0
+_CLOSE_POLL_S = 0.01
 
 _BOOT = "import sys; sys.path.insert(0, {root!r}); from piton.evaluate.sandbox.zygote import main; main({fd}, {preload!r})"
 
@@ -125,6 +126,13 @@ class ZygoteClient:
         self._sock: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._running: list[SupervisedProcess] = []
+        self._early: threading.Thread | None = None
+
+    def start_early(self) -> None:
+        """Start the zygote without waiting for it, so that its imports overlap with what the caller does until its first job."""
+        if self._early is None:
+            self._early = threading.Thread(target=self._start_quietly, name="zygote", daemon=True)
+            self._early.start()
 
     def start(self, job: Job, fds: tuple[int, ...], private: str) -> SupervisedProcess:
         """Start `job` with `fds`; its private folder is removed when it ends. Raises EvaluatorError when the zygote is gone."""
@@ -147,8 +155,16 @@ class ZygoteClient:
             except OSError as error:
                 raise EvaluatorError("the process that starts sandboxed processes is gone", found=str(error)) from None
 
+    def _start_quietly(self) -> None:
+        with contextlib.suppress(EvaluatorError, OSError), self._lock:  # whoever needs it tries again, and is told
+            self._connected()
+
     def close(self) -> None:
         """End every job and the zygote; safe to call twice."""
+        while self._early is not None and self._early.is_alive():  # nobody waits for imports that nobody needs
+            if self._process is not None:
+                self._process.kill()
+            self._early.join(_CLOSE_POLL_S)
         for process in self._running:
             with contextlib.suppress(EvaluatorError):  # one that never came up, or does not end; the others and the zygote still have to
                 process.kill()

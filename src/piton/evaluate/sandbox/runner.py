@@ -90,6 +90,10 @@ class SandboxRunner:
         )
         return self._workers.start(plan, tuple(fds.values()), private)
 
+    def start_early(self) -> None:
+        """Let the zygote of forked workers, which imports torch, start while the caller reads and builds."""
+        self._workers.start_early()
+
     def close(self) -> None:
         """End the zygotes and everything they started; safe to call twice."""
         for client in (self._programs, self._workers):

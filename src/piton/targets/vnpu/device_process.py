@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -15,58 +16,29 @@ from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner
 from piton.core.timeline import TimelineRequest
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.code_process import CodeProcess, CodeProgram
+from piton.targets.vnpu.device_messages import (
+    CallOptions,
+    Description,
+    DeviceBusyError,
+    DeviceForgedError,
+    DeviceGoneError,
+    Wanted,
+    allocation,
+    configuration,
+    description_of,
+    last_words,
+    read_address,
+    read_description,
+)
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.wire import Type
 
 REQUEST_S = 60.0
 """Bound of a request that is answered at once unless a launch is in progress."""
-_END_S = 5.0
+_BURST = 256
+"""Requests sent before their answers are read: both fit a socket's buffer, or two processes would wait for each other."""
 _STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
 _END_S = 2.0
-
-
-@dataclass(frozen=True)
-class LastWords:
-    """What a dying device process told."""
-
-    signal: int
-    address: int
-    is_raw_store: bool
-    kernel: str
-    code: tuple[int, ...] = ()
-    """Offsets in the device library, innermost call first."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """What the allocation table says about a range of device memory."""
-
-    is_live: bool
-    address: int
-    nbytes: int
-    is_host_made: bool
-    is_mutable: bool
-    first_undefined: int
-    """Address of the first byte that holds no data; the end of the range when there is none."""
-    first_unstored: int
-    """Address of the first byte that no kernel stored; the end of the range when there is none."""
-
-
-class DeviceGoneError(Exception):
-    """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
-
-    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
-        super().__init__("device process ended")
-        self.words = words
-        self.is_flooded = is_flooded
-
-
-class DeviceForgedError(Exception):
-    """The device process sent what no engine of ours sends: device code, which shares the process, wrote to its channel."""
-
-
-class DeviceBusyError(Exception):
-    """The device did not answer in time: a launch is in progress."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +60,8 @@ class DeviceProcess:
 
     def __init__(self, program: DeviceProgram, runner: Runner) -> None:
         """Start it and wait until it is ready. Raises EvaluatorError when it does not start."""
+        self._has_chip = False
+        self._unread = 0
         self._code = CodeProcess(CodeProgram(program.code_executable, program.library, program.limits), runner) if program.code_executable else None
         self._channel, theirs = socket.socketpair()
         with theirs, program.host_channel:
@@ -96,39 +70,34 @@ class DeviceProcess:
             self._code.hand_over()
         self._expect_ready()
 
-    def configure(self, *, auto_sync: bool, is_timing_only: bool, is_pessimistic: bool = False, budget_cycles: int, memory_bytes: int, chip_table: str) -> None:
-        """Options of the next case. Raises EvaluatorError when the chip's table is not accepted."""
-        table = chip_table.encode()
-        self._ask(Type.CONFIGURE, struct.pack("<BBBQQI", auto_sync, is_timing_only, is_pessimistic, budget_cycles, memory_bytes, len(table)) + table)
+    def open_case(self, options: CallOptions, wanted: Sequence[Wanted]) -> list[int]:
+        """Set `options` and forget every allocation; the second-level cache is cold. An address for each of the parent's, 0 where there is no room.
 
-    def begin_case(self) -> None:
-        """Forget every allocation; the second-level cache is cold."""
-        self._ask(Type.BEGIN_CASE)
-
-    def allocate(self, nbytes: int, *, is_mutable: bool, is_defined: bool) -> int:
-        """Address of a new allocation of the parent's; 0 when there is no room."""
-        (address,) = _unpacked(struct.Struct("<Q"), self._ask(Type.ALLOCATE, struct.pack("<QBB", nbytes, is_mutable, is_defined)))
-        return int(address)
+        Raises EvaluatorError when the chip's table is not accepted.
+        """
+        setting = configuration(options, has_chip=self._has_chip)
+        self._has_chip = True
+        return [read_address(answer) for answer in self._ask_all([setting, (Type.BEGIN_CASE, b""), *map(allocation, wanted)])[2:]]
 
     def begin_call(self, copy_allowance_bytes: int, probe: Probe = NO_PROBE) -> None:
-        """From here on launches and copies are accepted."""
-        self._ask(Type.BEGIN_CALL, struct.pack("<QBBB", copy_allowance_bytes, probe.launches_do_nothing, probe.repeats_answers, probe.poison))
+        """From here on launches and copies are accepted.
 
-    def end_call(self, timeout_s: float = REQUEST_S) -> CallLog:
-        """From here on nothing changes any more; what happened since `begin_call`."""
+        Nobody waits for the answer: the device reads what the parent sent before it looks at what a host process sends. The next request reads it.
+        """
+        body = struct.pack("<QBBB", copy_allowance_bytes, probe.launches_do_nothing, probe.repeats_answers, probe.poison)
+        self._send((Type.BEGIN_CALL, body))
+        self._unread += 1
+
+    def end_call(self, timeout_s: float = REQUEST_S, ranges: Sequence[tuple[int, int]] = ()) -> tuple[CallLog, list[Description]]:
+        """From here on nothing changes any more; what happened since `begin_call`, and what the allocation table says about `ranges` (address, bytes)."""
+        body, *described = self._ask_all([(Type.END_CALL, b""), *map(description_of, ranges)], timeout_s)
         try:
-            log = CallLog.model_validate_json(self._ask(Type.END_CALL, timeout_s=timeout_s).decode(errors="replace"))
+            log = CallLog.model_validate_json(body.decode(errors="replace"))
         except ValidationError:
             raise DeviceForgedError("a log that cannot be read") from None
         if log.is_code_gone and self._code is not None:
             raise self._end_of_code(self._code)
-        return log
-
-    def describe(self, address: int, nbytes: int) -> Description:
-        """What the allocation table says about [address, address + nbytes)."""
-        body = self._ask(Type.DESCRIBE, struct.pack("<QQ", address, nbytes))
-        live, start, size, is_host, is_mutable, undefined, unstored = _unpacked(wire.DESCRIPTION, body)
-        return Description(bool(live), start, size, bool(is_host), bool(is_mutable), undefined, unstored)
+        return log, [read_description(item) for item in described]
 
     def record(self, request: TimelineRequest | None) -> None:
         """Whether the launches of the calls from here on are recorded."""
@@ -161,10 +130,30 @@ class DeviceProcess:
         return result
 
     def _ask(self, kind: Type, body: bytes = b"", timeout_s: float = REQUEST_S) -> bytes:
+        return self._ask_all([(kind, body)], timeout_s)[0]
+
+    def _ask_all(self, requests: Sequence[tuple[Type, bytes]], timeout_s: float = REQUEST_S) -> list[bytes]:
+        """The answers to several requests, in their order; sent together, since each exchange costs two changes of process."""
+        answers: list[bytes] = []
+        for start in range(0, len(requests), _BURST):
+            burst = requests[start : start + _BURST]
+            self._send(*burst)
+            answers += [self._answer(kind, timeout_s) for kind, _ in burst]
+        return answers
+
+    def _send(self, *requests: tuple[Type, bytes]) -> None:
         try:
-            wire.send_frame(self._channel, kind, body)
+            wire.send_frames(self._channel, requests)
         except wire.ChannelClosedError:
             pass  # its last words may still be waiting to be read
+
+    def _answer(self, kind: Type, timeout_s: float) -> bytes:
+        for _ in range(self._unread):
+            self._unread -= 1
+            self._read(Type.BEGIN_CALL, timeout_s)
+        return self._read(kind, timeout_s)
+
+    def _read(self, kind: Type, timeout_s: float) -> bytes:
         answer, content = self._receive(timeout_s)
         if answer == Type.REFUSED and kind in (Type.END_CALL, Type.DESCRIBE, Type.TIMELINE):
             raise DeviceForgedError(f"a refusal of {kind.name.lower()}")
@@ -180,7 +169,7 @@ class DeviceProcess:
         except wire.ChannelTimeoutError:
             raise DeviceBusyError from None
         if kind == Type.DIED:
-            raise DeviceGoneError(_last_words(body))
+            raise DeviceGoneError(last_words(body))
         if kind not in (Type.READY, Type.ANSWER, Type.REFUSED):
             raise DeviceForgedError(f"a message of kind {kind}")
         return kind, body
@@ -192,7 +181,7 @@ class DeviceProcess:
         if frame is None:
             return DeviceGoneError(None, is_flooded=code.has_flooded(_END_S))
         kind, body = frame
-        return DeviceGoneError(_last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
+        return DeviceGoneError(last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
 
     def _has_flooded(self) -> bool:
         """Was it ended for what it printed? Its channel is closed, so that its end is near."""
@@ -216,19 +205,6 @@ def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner, code: 
     readable = (program.executable,) if code is not None else (program.executable, program.library)
     job = ProcessJob(Role.DEVICE, argv, cwd="/", readable=readable, pass_fds=(*numbers, *shared), limits=program.limits)
     return runner.start(job)
-
-
-def _last_words(body: bytes) -> LastWords:
-    signal, address, is_raw_store, count, *frames, length = _unpacked(wire.DIED, body[: wire.DIED.size])
-    name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
-    return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))
-
-
-def _unpacked(layout: struct.Struct, body: bytes) -> tuple[int, ...]:
-    """The fields of an answer. Raises DeviceForgedError for a body of another size."""
-    if len(body) != layout.size:
-        raise DeviceForgedError(f"{len(body)} bytes instead of {layout.size}")
-    return layout.unpack(body)
 
 
 def _state(pid: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from piton.core.execution import OutputBuffer
 from piton.core.verdict import Cause, Outcome, outcome
-from piton.targets.vnpu.device_process import Description
+from piton.targets.vnpu.device_messages import Description
 from piton.targets.vnpu.host_process import OutputClaim
 from piton.targets.vnpu.memory import ARENA_BYTES
 
@@ -45,12 +45,17 @@ class Evidence:
     is_timing_only: bool
 
 
+def claimed_range(claim: OutputClaim) -> tuple[int, int] | None:
+    """Address and bytes that `judge_output` will want described; None for a claim that fails before."""
+    return None if _form("", claim) is not None else (claim.address, _nbytes(claim))
+
+
 def judge_output(name: str, claim: OutputClaim, evidence: Evidence) -> Judged:
     """Check one claim: a plain tensor on the device, contiguous, in memory of its own, every byte stored by a kernel."""
     problem = _form(name, claim)
     if problem is not None:
         return Judged(_buffer(name, claim, None), (problem,))
-    nbytes = math.prod(claim.shape) * _ITEM_BYTES[claim.dtype]
+    nbytes = _nbytes(claim)
     described = evidence.describe(claim.address, nbytes)
     problem = _location(name, claim, described, evidence.mutable)
     if problem is not None:
@@ -96,6 +101,10 @@ def _form(name: str, claim: OutputClaim) -> Outcome | None:
     if not is_contiguous(claim.shape, claim.strides):
         return outcome(Cause.NOT_CONTIGUOUS, f"{name} has strides {claim.strides} for shape {claim.shape}; a contiguous tensor is expected")
     return None
+
+
+def _nbytes(claim: OutputClaim) -> int:
+    return math.prod(claim.shape) * _ITEM_BYTES[claim.dtype]
 
 
 def _location(name: str, claim: OutputClaim, described: Description, mutable: frozenset[int]) -> Outcome | None:

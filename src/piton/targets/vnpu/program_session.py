@@ -19,7 +19,8 @@ from piton.core.program import ProgramCall, ProgramExecution
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu.device import DEVICE_MEMORY_BYTES, PROCESS_LIMITS, platform_figures
-from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
+from piton.targets.vnpu.device_messages import CallOptions, DeviceBusyError, DeviceForgedError, DeviceGoneError
+from piton.targets.vnpu.device_process import DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import CONSEQUENCES, findings_of, how_the_device_ended
 from piton.targets.vnpu.host_end import after_the_deadline, how_the_program_ended, read_last_words
 from piton.targets.vnpu.log import CallLog
@@ -91,20 +92,22 @@ class _ProgramRun:
         program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, channel, PROCESS_LIMITS, plan.code_executable)
         device = DeviceProcess(program, self._runner)
         try:
-            device.configure(
-                auto_sync=self._call.is_auto_sync,
-                is_timing_only=self._call.is_timing_only,
-                is_pessimistic=self._call.accuracy == "pessimistic",
-                budget_cycles=self._call.budget_cycles,
-                memory_bytes=DEVICE_MEMORY_BYTES,
-                chip_table=plan.chip_table,
-            )
-            device.begin_case()
+            device.open_case(self._options(), ())
             device.begin_call(_UNBOUNDED)
         except BaseException:
             device.close()
             raise
         return device
+
+    def _options(self) -> CallOptions:
+        return CallOptions(
+            auto_sync=self._call.is_auto_sync,
+            is_timing_only=self._call.is_timing_only,
+            is_pessimistic=self._call.accuracy == "pessimistic",
+            budget_cycles=self._call.budget_cycles,
+            memory_bytes=DEVICE_MEMORY_BYTES,
+            chip_table=self._plan.chip_table,
+        )
 
     def _run_host(self, channel: socket.socket) -> tuple[ProcessResult, Outcome | None]:
         """Its result, and what was wrong with its end."""
@@ -139,7 +142,7 @@ class _ProgramRun:
 
     def _execution(self, device: DeviceProcess, result: ProcessResult, end: Outcome | None) -> ProgramExecution:
         try:
-            log = device.end_call(_BUSY_S)
+            log, _ = device.end_call(_BUSY_S)
         except DeviceGoneError as gone:
             return self._without_log(result, [how_the_device_ended(gone, self._in_device)], end)
         except DeviceForgedError as forged:

@@ -18,13 +18,14 @@ from piton.core.execution import CaseCall, Execution, OutputBuffer, TensorArgume
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Runner
 from piton.core.timeline import LaunchTimeline
-from piton.core.verdict import Cause, outcome
+from piton.core.verdict import Cause, Outcome, outcome
 from piton.targets.vnpu.arguments import dense_strides, in_schema_order, torch_name
-from piton.targets.vnpu.device_process import DeviceBusyError, DeviceForgedError, DeviceGoneError, DeviceProcess, DeviceProgram
+from piton.targets.vnpu.device_messages import CallOptions, Description, DeviceBusyError, DeviceForgedError, DeviceGoneError, Wanted
+from piton.targets.vnpu.device_process import REQUEST_S, DeviceProcess, DeviceProgram
 from piton.targets.vnpu.gather import findings_of, gather, how_the_device_ended, measured
 from piton.targets.vnpu.host_process import HostProcess, HostProgram, HostResult
 from piton.targets.vnpu.inputs import changed_inputs
-from piton.targets.vnpu.judge import Evidence, Judged, judge_output, output_names
+from piton.targets.vnpu.judge import Evidence, Judged, claimed_range, judge_output, output_names
 from piton.targets.vnpu.log import CallLog
 from piton.targets.vnpu.memory import DeviceArena, hide_from_same_user
 from piton.targets.vnpu.places import SourceFinder
@@ -32,6 +33,10 @@ from piton.targets.vnpu.timeline_frame import MalformedTimelineError, RecordedLa
 
 _BUSY_S = 2.0
 """After the host's deadline: how long the device may take to finish what it is doing."""
+
+
+_Known = dict[tuple[int, int], Description]
+"""What the allocation table says, by address and bytes."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,10 @@ class VnpuSession:
             self._record(device, call)
             device.begin_call(call.copy_allowance_bytes, call.probe)
             result = host.call(uploaded.arguments, call.deadline_s)
-            log = _end_call(device, result, call).placed(self._places.within(self._plan.device_library))
-            execution = self._execution(device, result, log, uploaded, call)
+            log, known = _end_call(device, result, call)
+            log = log.placed(self._places.within(self._plan.device_library))
+            outcomes, judged = self._outcomes(result, log, known, uploaded, call)
+            execution = self._execution(device, log, outcomes, judged, call)
             is_reusable = _may_go_on(execution, result, call)
         except DeviceGoneError as gone:
             execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
@@ -150,7 +157,15 @@ class VnpuSession:
 
     def _upload(self, device: DeviceProcess, call: CaseCall) -> _Uploaded:
         """Fresh device memory with the inputs in it."""
-        device.configure(
+        sizes = [tensor.dtype.bytes_of(math.prod(tensor.shape)) for tensor in call.tensors]
+        wanted = [Wanted(nbytes, tensor.is_mutable, is_defined=True) for nbytes, tensor in zip(sizes, call.tensors, strict=True)]
+        placed = list(zip(call.tensors, device.open_case(self._options(call), wanted), strict=True))
+        for (tensor, address), nbytes in zip(placed, sizes, strict=True):
+            self._fill(tensor, address, nbytes, call)
+        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple(placed))
+
+    def _options(self, call: CaseCall) -> CallOptions:
+        return CallOptions(
             auto_sync=self._plan.auto_sync,
             is_timing_only=call.is_timing_only,
             is_pessimistic=call.accuracy == "pessimistic",
@@ -158,27 +173,25 @@ class VnpuSession:
             memory_bytes=self._plan.device_memory_bytes,
             chip_table=self._plan.chip_table,
         )
-        device.begin_case()
-        placed = [(tensor, self._place(device, tensor, call.is_timing_only)) for tensor in call.tensors]
-        return _Uploaded(in_schema_order(call, placed, self._plan.operator), tuple(placed))
 
-    def _place(self, device: DeviceProcess, tensor: TensorArgument, is_timing_only: bool) -> int:
-        nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
-        address = device.allocate(nbytes, is_mutable=tensor.is_mutable, is_defined=True)
+    def _fill(self, tensor: TensorArgument, address: int, nbytes: int, call: CaseCall) -> None:
         if address == 0:
             raise EvaluatorError(f"input {tensor.name} of {nbytes} bytes does not fit into device memory")
-        if tensor.data is not None and not is_timing_only and nbytes:
+        if tensor.data is not None and not call.is_timing_only and nbytes:
             self._arena.view(address, nbytes, is_writable=True)[:] = tensor.data.cast("B")
-        return address
 
-    def _execution(self, device: DeviceProcess, result: HostResult, log: CallLog, uploaded: _Uploaded, call: CaseCall) -> Execution:
-        """What is there after the call, and what is wrong with it."""
-        judged = self._judge(device, result, uploaded, call)
+    def _outcomes(self, result: HostResult, log: CallLog, known: _Known, uploaded: _Uploaded, call: CaseCall) -> tuple[list[Outcome], list[Judged]]:
+        """What is wrong with the call, and its outputs."""
+        judged = self._judge(known, result, uploaded, call)
         outcomes = gather(result.failures, log, judged, self._plan.submission_root)
         if not call.is_timing_only and not any(item.cause is Cause.INPUT_MODIFIED for item in outcomes):
             outcomes += changed_inputs(uploaded.tensors, self._arena.view)
-        if not result.failures and len(judged) != self._expected(result, uploaded):
+        if not result.failures and len(judged) != self._expected(result, call):
             outcomes.append(outcome(Cause.OUTPUT_COUNT, f"{len(result.claims)} values returned, {len(self._plan.operator.outputs)} expected"))
+        return outcomes, judged
+
+    def _execution(self, device: DeviceProcess, log: CallLog, outcomes: list[Outcome], judged: list[Judged], call: CaseCall) -> Execution:
+        """What is there after the call."""
         return Execution(
             outputs=tuple(item.buffer for item in judged),
             outcomes=tuple(outcomes),
@@ -208,19 +221,20 @@ class VnpuSession:
             except MalformedTimelineError as error:
                 raise DeviceForgedError(f"a timeline that cannot be read: {error}") from None
 
-    def _judge(self, device: DeviceProcess, result: HostResult, uploaded: _Uploaded, call: CaseCall) -> list[Judged]:
+    def _judge(self, known: _Known, result: HostResult, uploaded: _Uploaded, call: CaseCall) -> list[Judged]:
         """Every returned value checked; for an operator that returns nothing, the inputs it updates."""
         if not result.claims and not result.failures:
             return [self._updated(tensor, address, call) for tensor, address in uploaded.mutable]
         names = output_names([(item.name, item.is_list) for item in self._plan.operator.outputs], len(result.claims))
-        evidence = Evidence(device.describe, self._arena.view, frozenset(address for _, address in uploaded.mutable), call.is_timing_only)
+        mutable = frozenset(address for _, address in uploaded.mutable)
+        evidence = Evidence(lambda address, nbytes: known[address, nbytes], self._arena.view, mutable, call.is_timing_only)
         return [judge_output(name, claim, evidence) for name, claim in zip(names or (), result.claims, strict=False)]
 
-    def _expected(self, result: HostResult, uploaded: _Uploaded) -> int:
+    def _expected(self, result: HostResult, call: CaseCall) -> int:
         """How many outputs there have to be: at least as many as came, when they come in a list."""
-        declared = self._plan.operator.outputs
+        declared, mutable = self._plan.operator.outputs, sum(tensor.is_mutable for tensor in call.tensors)
         if not result.claims:
-            return len(declared) if declared and len(declared) != len(uploaded.mutable) else len(uploaded.mutable)
+            return len(declared) if declared and len(declared) != mutable else mutable
         return len(result.claims) if any(item.is_list for item in declared) else len(declared)
 
     def _updated(self, tensor: TensorArgument, address: int, call: CaseCall) -> Judged:
@@ -234,14 +248,15 @@ def _may_go_on(execution: Execution, result: HostResult, call: CaseCall) -> bool
     return not (result.failures if call.probe.launches_do_nothing else execution.outcomes)
 
 
-def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> CallLog:
-    """Close the call.
+def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> tuple[CallLog, _Known]:
+    """Close the call; its log, and what the allocation table says about every claim that can be looked up.
 
     Raises DeviceBusyError when the deadline passed because the simulation was slow, EvaluatorError when the engine failed: neither is the submission's doing.
     """
-    log = device.end_call(_BUSY_S) if result.is_deadline else device.end_call()
+    ranges = [found for claim in result.claims if (found := claimed_range(claim)) is not None]
+    log, described = device.end_call(_BUSY_S if result.is_deadline else REQUEST_S, ranges)
     if result.is_deadline and log.launch_seconds > call.deadline_s / 2:
         raise DeviceBusyError
     if log.engine_failure:
         raise EvaluatorError("the engine failed", found=log.engine_failure, where=f"case {call.case_id}")
-    return log
+    return log, dict(zip(ranges, described, strict=True))

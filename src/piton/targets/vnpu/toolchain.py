@@ -98,7 +98,7 @@ class VnpuToolchain:
         sources = next((item for item in submission.operators if item.operator == operator.name), None)
         if sources is None or not sources.kernels:
             return ""
-        own = OwnParts.locate(self._paths, self._hardware)
+        own = self._own or OwnParts.locate(self._paths, self._hardware)
         tree = copy_sources(submission, sources, Path(scratch_dir).resolve() / operator.name)
         return _result_key(own, OperatorSteps(own, submission.manifest, sources, tree), tree, submission, operator)
 

@@ -6,6 +6,7 @@ import json
 import socket
 import struct
 import time
+from collections.abc import Iterable
 from enum import IntEnum
 
 VERSION = 5
@@ -20,7 +21,8 @@ FRAMES = 16
 FAULT = struct.Struct(f"<iQBI{FRAMES}Q")
 """Last words of a host process: signal, address, whether it is a device address, number of frames, their offsets in the submission's library."""
 DIED = struct.Struct(f"<iQBI{FRAMES}QI")
-"""Last words of a device process: signal, address, whether it was a raw store, frames as above, length of the kernel's name that follows."""
+"""Last words of a device process: signal, address, what it was (RAW_STORE, FULL_STACK or 0), frames as above, length of the kernel's name that follows."""
+RAW_STORE, FULL_STACK = 1, 2
 DESCRIPTION = struct.Struct("<BQQBBQQ")
 
 
@@ -53,10 +55,10 @@ class IllegalMessageError(Exception):
     """A message that no honest process sends."""
 
 
-def send_frame(sock: socket.socket, kind: Type, body: bytes = b"") -> None:
-    """Send one frame. Raises ChannelClosedError when the other side is gone."""
+def send_frames(sock: socket.socket, frames: Iterable[tuple[Type, bytes]]) -> None:
+    """Send frames (kind, body) one behind the other. Raises ChannelClosedError when the other side is gone."""
     try:
-        sock.sendall(_HEADER.pack(kind, len(body)) + body)
+        sock.sendall(b"".join(_HEADER.pack(kind, len(body)) + body for kind, body in frames))
     except OSError:
         raise ChannelClosedError from None
 
