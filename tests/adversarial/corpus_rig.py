@@ -20,6 +20,7 @@ from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest
 from piton.evaluate.progress import ignore
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.levels import reached
+from piton.evaluate.sandbox.probe import Mechanisms
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
@@ -39,16 +40,16 @@ Change = Callable[[Path], None]
 
 
 class CorpusRig:
-    """Evaluates submissions below `folder`."""
+    """Evaluates submissions below `folder`, with the strongest isolation of this machine or with exactly the given mechanisms."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mechanisms: Mechanisms | None = None) -> None:
         self._folder = folder
         self._suite = write_suite(folder / "suite", CASES)
         shutil.copy(SUITE_OPERATOR / "rules.yaml", self._suite / "level1" / "exp")
         self._key = folder / "hidden.key"
         self._key.write_text("0123456789abcdef" * 4 + "\n")
         self._key.chmod(0o600)
-        self._runner = make_runner()
+        self._runner = make_runner(mechanisms)
         self._numbers = itertools.count(1)
         self._honest: Report | None = None
         self._lock = threading.Lock()

@@ -19,8 +19,8 @@ _CPP_DECLARED = re.compile(
     r"\b(?:class|struct|void|auto|float|double|bool|int|int32_t|uint32_t|int64_t|GM_ADDR|half|Tensor|AscendC::\w+(?:<[^;()]*>)?|[A-Z]\w*Kernel)"
     r"\s+[*&]?\s*([A-Za-z_]\w*)\s*(?=[;,=({\[):])"
 )
-_CPP_MEMBER = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)")
-"""Names of members may be those of an API."""
+_CPP_MEMBER = re.compile(r"(?:\.|->|::)\s*([A-Za-z_]\w*)")
+"""Names of members, and of what other namespaces have, may be those of an API."""
 _CPP_KEPT = {"operator", "PyInit__C", "main"}
 
 
