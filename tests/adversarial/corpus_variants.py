@@ -116,7 +116,7 @@ class _Renamer(ast.NodeTransformer):
 
 def _declared(text: str) -> Iterator[str]:
     code = _CPP_TOKEN.sub(lambda match: " " if match[0].startswith(("//", "/*", '"')) else match[0], text)
-    yield from (name for name in _CPP_DECLARED.findall(code) if name not in _CPP_KEPT)
+    yield from (name for name in _CPP_DECLARED.findall(code) if name not in _CPP_KEPT and not name.startswith("acl"))
 
 
 def _renamed_cpp(text: str, new: dict[str, str]) -> str:
