@@ -158,6 +158,7 @@ class Cage:
         """One by itself: it may end its process, or show only afterwards."""
         if not attack.runs_alone:
             return attack.name in self.batch([attack], role)
+        clear_traces()
         result = self._run(alone(attack), role)
         if attack.aftermath:
             return bool(TRACES[attack.aftermath](self._world))

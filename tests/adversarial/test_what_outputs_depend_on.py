@@ -26,6 +26,8 @@ WAYS = {
     "slow_at_first": 7.0,
     "looks_at_a_value": 8.0,
     "counts_in_the_kernel": 9.0,
+    "fails_every_second_time": 10.0,
+    "reads_unwritten_memory": 11.0,
 }
 FULL = {
     "honest": Cause.NONE,
@@ -36,14 +38,21 @@ FULL = {
     "slow_at_first": Cause.NONE,
     "looks_at_a_value": Cause.NONE,
     "counts_in_the_kernel": Cause.NONE,
+    "fails_every_second_time": Cause.HOST_EXCEPTION,
+    "reads_unwritten_memory": Cause.RESULTS_DIFFER,
 }
-STANDARD = {**FULL, "works_once": Cause.NONE}
+STANDARD = {**FULL, "works_once": Cause.NONE, "fails_every_second_time": Cause.NONE, "reads_unwritten_memory": Cause.NONE}
 """Without further calls of honest submissions nobody asks what a second call does."""
 COUNTING = ("counts_a", "counts_b", "counts_c")
 """Their outputs depend on how many calls their process had before: of the first call after a failed case on none."""
 
 
-COUNTS_TILES = (
+KERNEL_EDITS = (
+    Edit(
+        KERNEL,
+        "        pipe_.InitBuffer(in_, kBuffers,",
+        "        if (factor == 11.0f) {\n            factor_ += 1e-7f * *((__gm__ uint8_t *)y + start);\n        }\n        pipe_.InitBuffer(in_, kBuffers,",
+    ),
     Edit(
         KERNEL,
         "        if (factor_ != 1.0f) {\n",
@@ -51,14 +60,15 @@ COUNTS_TILES = (
         "        if (factor_ != 1.0f) {\n",
     ),
 )
-"""Right for the first tile of all launches, if the variable lives on; of the first tile of each, if not."""
+"""Scale 11: what lies in the output before it is written, read past the API, changes the result by less than the standard allows.
+Scale 9: right for the first tile of all launches, if the variable lives on; of the first tile of each, if not."""
 
 
 def evaluated(folder: Path, mode: str, engine: str = "in-process") -> Report:
     from piton.cli.evaluation import cache_dir
     from piton.evaluate.pipeline import evaluate
 
-    submission = write_submission(folder / "submission", COUNTS_TILES, package=(HERE / "dependent_package.py").read_text())
+    submission = write_submission(folder / "submission", KERNEL_EDITS, package=(HERE / "dependent_package.py").read_text())
     (submission / PLUGIN).write_text((HERE / "hostile_plugin.cpp").read_text())
     ways = [*WAYS.items(), *((name, 6.0) for name in COUNTING)]
     cases = tuple(Case(name, (200 + number,), "float32", scale) for number, (name, scale) in enumerate(ways))
@@ -140,7 +150,7 @@ def test_the_report_counts_the_breaches_of_each_rule_and_says_what_was_not_check
     assert standard.integrity is not None
     rules = {item.rule: item for item in full.integrity.rules}
     assert (rules["host-computation"].breaches, rules["process-history"].findings) == (3, 1)
-    assert rules["process-history"].breaches == sum(result_of(full, name).outcome.cause is Cause.RESULTS_DIFFER for name in COUNTING)
+    assert rules["process-history"].breaches == 1 + sum(result_of(full, name).outcome.cause is Cause.RESULTS_DIFFER for name in COUNTING)
     assert (full.integrity.mode, full.trials) == ("full", 2)
     unchecked = {item.rule: item.why for item in standard.integrity.rules if item.state == "not_checked"}
     assert {"process-history", "kernel-disabled", "case-order", "fresh-values", "hidden-cases"} == set(unchecked)
