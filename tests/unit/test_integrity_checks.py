@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -17,7 +17,7 @@ from piton.core.measurement import Measurement, Provenance
 from piton.core.protocols import Target
 from piton.core.verdict import Cause, outcome
 from piton.evaluate.case_order import ordered
-from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs, made
+from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs, made, probe_of_trial
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.rule_outcomes import has_probes, world_of
 
@@ -86,13 +86,17 @@ UNWRITTEN = Attempt(execution(0, 5.0, Cause.UNWRITTEN_OUTPUT), (False,), "poison
         (Attempt(execution(0, 5.0, Cause.HOST_SIGNAL), (), "bytes"), [Cause.RESULTS_DIFFER], []),
     ],
 )
-def test_a_repeat_in_fresh_processes_has_to_give_the_same_bytes_and_time(repeated: Attempt, causes: list[Cause], kinds: list[FindingKind]) -> None:
+def test_a_repeated_first_call_has_to_give_the_same_bytes_and_time(repeated: Attempt, causes: list[Cause], kinds: list[FindingKind]) -> None:
     calls = Calls(repeated=repeated, disabled=UNWRITTEN)
     found = after_trials(first(), calls)
     assert ([item.cause for item in found.outcomes], [item.kind for item in found.findings]) == (causes, kinds)
     assert calls.made == [(1, REPEATED, ()), (1, DISABLED, (1,))]
-    assert REPEATED.in_fresh_processes
-    assert REPEATED.poison != DISABLED.poison
+    assert REPEATED.poison != USUAL.poison
+
+
+@pytest.mark.parametrize(("mode", "trial", "is_fresh"), [("full", 1, True), ("full", 2, False), ("standard", 1, False), ("standard", 2, False)])
+def test_only_in_full_mode_a_case_begins_in_fresh_processes(mode: IntegrityMode, trial: int, is_fresh: bool) -> None:
+    assert probe_of_trial(mode, trial) == replace(USUAL, in_fresh_processes=is_fresh)
 
 
 @pytest.mark.parametrize(("is_empty", "kinds"), [(False, [FindingKind.KERNEL_NOT_NEEDED]), (True, [])])
