@@ -12,7 +12,7 @@ from cage_list import ATTACKS
 from cage_native import FORMS
 from cage_rig import NOTHING, World, cage, level_here, mechanisms_at, world
 from cage_table import Through, table_text, try_all, try_with_the_engine_apart, try_without_a_cage, written_as_open, written_table
-from cage_traces import TRACES
+from cage_traces import TRACES, clear_traces
 from processes_rig import Programs
 
 from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS
@@ -78,6 +78,7 @@ def test_an_attack_works_where_nothing_refuses_it(attack: Attack, free: Through)
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may do little even where nothing refuses it")
 def test_the_native_forms_work_where_nothing_refuses_them(surroundings: World, programs: Programs) -> None:
+    clear_traces()
     with cage(mechanisms_at(0), surroundings, NOTHING) as held:
         assert [attack.name for attack in by_device_code() if not gets_through_without_a_cage(attack, held, programs)] == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,8 +18,12 @@ from piton.core.submission import Submission
 from piton.core.verdict import Cause
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.probe import Mechanisms
-from piton.targets.cpu.session import CpuSession
+from piton.targets.cpu.arena import layout_of
+from piton.targets.cpu.bench import Bench
+from piton.targets.cpu.canary import launch_program
+from piton.targets.cpu.session import CpuSession, case_words
 from piton.targets.cpu.target import CpuTarget, open_cpu
+from piton.targets.cpu.toolchain import PROGRAM
 
 
 @dataclass
@@ -87,6 +92,12 @@ def test_work_after_the_reply_never_reaches_the_outputs(world: World) -> None:
 
 def test_a_store_to_an_input_ends_the_process(world: World) -> None:
     assert causes(world.run(2)) == {Cause.HOST_SIGNAL}
+
+
+def test_the_memory_of_inputs_cant_be_made_writable(world: World) -> None:
+    execution = world.run(16)
+    assert not execution.outcomes
+    assert wrong_calls(execution) == 0
 
 
 def test_an_exception_is_told_in_its_own_words(world: World) -> None:
@@ -166,3 +177,20 @@ def test_what_lacks_for_building_is_named_with_how_to_get_it(world: World, monke
     assert world.target.toolchain.missing() == ()
     monkeypatch.setenv("PATH", "/nowhere")
     assert "apt-get install g++" in " ".join(world.target.toolchain.missing())
+
+
+def test_between_batches_the_process_stands_still_whatever_its_threads_want(world: World) -> None:
+    canary = world.target.device.canary(world.runner)
+    bench = Bench(launch_program(world.build.artifacts[PROGRAM]), world.runner, canary)
+    try:
+        call = case(17)
+        run = bench.run(call, case_words(OPERATOR, call, layout_of(call.tensors, call.results)))
+        assert not run.outcomes
+        assert bench.process is not None
+        clock = (~bench.process.pid << 3) | 2  # of the processor time of that process
+        before = time.clock_gettime_ns(clock)
+        time.sleep(0.3)
+        assert time.clock_gettime_ns(clock) == before
+    finally:
+        bench.close()
+        canary.close()

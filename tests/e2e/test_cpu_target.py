@@ -8,6 +8,7 @@ import pytest
 from null_world import make_suite
 
 from piton.core.errors import UsageError
+from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import Report
 from piton.core.score import ScoreProfile
@@ -15,6 +16,7 @@ from piton.core.verdict import Cause
 from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import EvaluationRequest
 from piton.report.samples import attempt_of
+from piton.report.speedup import speedup_text
 
 GROW = """#include <cmath>
 #include <piton/cpu.h>
@@ -102,6 +104,8 @@ def test_a_kernel_in_cpp_is_measured_against_the_golden_and_one_that_is_wrong_in
     assert first.t_baseline is not None
     assert (first.time.provenance, first.t_baseline.provenance, first.t_hw, first.hap) == (Provenance.DEVICE, Provenance.DEVICE, None, None)
     attempt = attempt_of(report.operators[0], (first,))
+    assert "speed-up" in speedup_text(report)
+    assert not any(finding.kind is FindingKind.NO_ANCHOR for finding in first.findings)
     assert attempt.speedup == pytest.approx(first.t_baseline.value_us / first.time.value)
     assert Report.model_validate_json(report.model_dump_json()).canonical_digest() == report.result_digest
 

@@ -9,8 +9,9 @@ from typing import cast
 
 import pytest
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import USUAL, CopyLog, Execution, OutputBuffer, Probe
+from piton.core.fault import Fault
 from piton.core.finding import FindingKind
 from piton.core.integrity import IntegrityMode, World
 from piton.core.measurement import Measurement, Provenance
@@ -153,11 +154,12 @@ def test_full_mode_has_two_trials_and_is_another_evaluation() -> None:
 
 def test_a_further_call_that_could_not_be_evaluated_says_what_it_was_for() -> None:
     def fail(trial: int, probe: Probe, against: Sequence[int]) -> Attempt:
-        raise EvaluatorError("the simulation did not end in time")
+        raise ProcessLostError("the zygote is gone")
 
     with pytest.raises(EvaluatorError, match="further call for the integrity policy") as caught:
         made(after_trials, first(), fail, "exp/1")
-    assert "did not end in time" in caught.value.found
+    assert "the zygote is gone" in caught.value.found
+    assert caught.value.fault is Fault.PROCESS_LOST, "or it would not be tried again"
     assert caught.value.where == "exp/1"
 
 

@@ -222,6 +222,8 @@ class Execution:
     """Wall-clock seconds that a simulated device worked on the call: what the simulator costs, nothing about the operator."""
     timelines: tuple[LaunchTimeline, ...] = ()
     """Of the first launches that were not cut; empty unless asked for."""
+    is_killed: bool = False
+    """A process of the call was ended by a SIGKILL that none of its bounds explains: by somebody else, unless this happens again and again."""
     timed: tuple[TimedCall, ...] = ()
     """Of a target that measures real time: calls with other values than the case's, all of which have to be right."""
     plays_golden: bool = False

@@ -67,7 +67,9 @@ def made(checks: Checks, first: Attempt, attempt: Try, where: str) -> Further:
     try:
         return checks(first, attempt)
     except EvaluatorError as error:
-        raise EvaluatorError("a further call for the integrity policy could not be evaluated", found=str(error), where=where) from error
+        wrapped = EvaluatorError("a further call for the integrity policy could not be evaluated", found=str(error), where=where)
+        wrapped.fault = error.fault  # whether another try can help
+        raise wrapped from error
 
 
 def digest_of_outputs(outputs: Sequence[OutputBuffer]) -> str:

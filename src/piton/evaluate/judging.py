@@ -60,7 +60,7 @@ class CalledTrial:
     held: ExitStack
 
     def judged(self) -> TrialResult:
-        """Compare the outputs; to be called once. Raises EvaluatorError when the golden's same-dtype run was needed and failed."""
+        """Compare the outputs; again only after it raised. Raises EvaluatorError when the golden's same-dtype run was needed and failed."""
         task, trial, execution, shared = self.task, self.trial, self.execution, self.shared
         with self.held:
             checks, failures = check_trial(task, trial, execution, shared)

@@ -78,6 +78,11 @@ class KernelProcess:
         with suppress(ProcessLookupError):  # it has ended already: the first message says how
             os.sched_setaffinity(self._process.pid, {core})
 
+    @property
+    def pid(self) -> int:
+        """Process id as this process sees it."""
+        return self._process.pid
+
     def ask(self, message: Sequence[int], deadline_s: float) -> Answer:
         """Wake it for one message, take the time to its reply, and let it stand still again."""
         pid = self._process.pid
@@ -100,12 +105,12 @@ class KernelProcess:
             pass
         return Answer(failure=self._how_it_ended())
 
-    def loaded(self) -> tuple[str, ...]:
-        """Paths of the files that it has mapped; none where this process may not see them."""
+    def loaded(self) -> tuple[str, ...] | None:
+        """Paths of the files that it has mapped; None where this process may not see them."""
         try:
             lines = Path(f"/proc/{self._process.pid}/maps").read_text(errors="replace").splitlines()
         except OSError:
-            return ()
+            return None
         return tuple(dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) == 6))
 
     def close(self) -> ProcessResult:

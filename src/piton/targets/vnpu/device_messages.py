@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from piton.core.protocols import ProcessResult
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.wire import Type
 
@@ -65,10 +66,11 @@ class Description:
 class DeviceGoneError(Exception):
     """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
 
-    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
+    def __init__(self, words: LastWords | None, end: ProcessResult | None = None) -> None:
         super().__init__("device process ended")
         self.words = words
-        self.is_flooded = is_flooded
+        self.is_flooded = end is not None and end.is_flooded
+        self.is_killed = end is not None and end.is_killed
 
 
 class DeviceForgedError(Exception):
