@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks" / "speed")]
 
 from figures import describe_machine  # noqa: E402 - the path is set above so that the command works in a plain checkout
 from overhead import run_tiny, tiny_suite  # noqa: E402 - as above
-from rig import Rig, open_rig  # noqa: E402 - as above
+from rig import Rig, Sample, open_rig  # noqa: E402 - as above
 
 from piton.core.protocols import Limits, ProcessJob, Role  # noqa: E402 - as above
 from piton.evaluate.sandbox.levels import HIGHEST, HIGHEST_IN_PROCESS, LEVELS, reached  # noqa: E402 - as above
@@ -30,18 +30,35 @@ _PROGRAMS, _WORKERS = 10, 5
 """Starts per round."""
 
 
+Kind = Callable[[Sample], float]
+
+
+def wall_s(sample: Sample) -> float:
+    """By the clock."""
+    return sample.wall_s
+
+
+def cpu_s(sample: Sample) -> float:
+    """Of the processor: this process and the jobs that it started; hardly disturbed by other programs."""
+    return sample.cpu_s
+
+
 @dataclass
 class Costs:
     """Samples of one level, in milliseconds."""
 
     program_ms: list[float] = field(default_factory=list)
     worker_ms: list[float] = field(default_factory=list)
-    few_ms: list[float] = field(default_factory=list)
-    many_ms: list[float] = field(default_factory=list)
+    few: list[Sample] = field(default_factory=list)
+    many: list[Sample] = field(default_factory=list)
 
-    def case_ms(self, added: int) -> float:
+    def case_ms(self, added: int, kind: Kind) -> float:
         """Of one of the cases that the longer run has more."""
-        return (min(self.many_ms) - min(self.few_ms)) / added
+        return 1000 * (min(map(kind, self.many)) - min(map(kind, self.few))) / added
+
+    def run_ms(self, kind: Kind) -> float:
+        """Of the longer run."""
+        return 1000 * min(map(kind, self.many))
 
 
 def mechanisms_at(level: int, strongest: Mechanisms) -> Mechanisms:
@@ -103,8 +120,8 @@ def _rounds(rig: Rig, levels: list[int], options: argparse.Namespace) -> dict[in
             print(f"round {number + 1} of {options.rounds}, level {level}", file=sys.stderr, flush=True)
             with _at(rig, level) as held:
                 _starts(held, found[level])
-                found[level].few_ms.append(1000 * run_tiny(held, few).wall_s)
-                found[level].many_ms.append(1000 * run_tiny(held, many).wall_s)
+                found[level].few.append(run_tiny(held, few))
+                found[level].many.append(run_tiny(held, many))
     return found
 
 
@@ -112,8 +129,8 @@ def _row(level: int, costs: Costs, first: Costs, added: int) -> str:
     pairs = [
         (min(costs.program_ms), min(first.program_ms)),
         (min(costs.worker_ms), min(first.worker_ms)),
-        (costs.case_ms(added), first.case_ms(added)),
-        (min(costs.many_ms), min(first.many_ms)),
+        *((costs.case_ms(added, kind), first.case_ms(added, kind)) for kind in (wall_s, cpu_s)),
+        *((costs.run_ms(kind), first.run_ms(kind)) for kind in (wall_s, cpu_s)),
     ]
     return f"| {level} | " + " | ".join(f"{value:.1f} ms ({value / base:.2f})" for value, base in pairs) + " |"
 
@@ -130,7 +147,16 @@ def main() -> None:
         highest = reached(rig.runner.isolation)
         levels = [*range(highest + 1), *([HIGHEST] if highest == HIGHEST_IN_PROCESS else [])]
         found = _rounds(rig, levels, options)
-    print(f"| level | start of a program | fork of a worker with torch | a tiny case | {options.many} tiny cases |\n|---|---|---|---|---|")
+    heads = (
+        "level",
+        "start of a program",
+        "fork of a worker with torch",
+        "a tiny case",
+        "its processor time",
+        f"run of {options.many} tiny cases",
+        "its processor time",
+    )
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for level in levels:
         print(_row(level, found[level], found[levels[0]], options.many - options.few))
 

@@ -8,14 +8,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from cage_attacks import Attack
 from cage_list import ATTACKS
 from cage_native import FORMS, Knows, Script
 from cage_rig import LIMITS, Cage
-from processes_rig import CPP, HERE, compile_cpp
+from processes_rig import Programs
 
 from piton.core.protocols import ProcessJob, ProcessResult, Runner, RunningProcess
 from piton.targets.vnpu.code_process import RING_BYTES, CodeProcess, CodeProgram
@@ -24,30 +23,6 @@ _COMMAND, _SLOTS = 128, 69824
 """Where engine/remote/channel.h has the command to the device side, and the first slot that it fills."""
 _LOAD, _TEXT_SLOT, _LOAD_FAILED_SLOT = 1, 5, 12
 _END_S = 20.0
-_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "device/signals.cpp")
-
-
-@dataclass(frozen=True)
-class Programs:
-    """What was built."""
-
-    code: str
-    """`piton-code`."""
-    library: str
-    """The library without a script."""
-
-
-@contextmanager
-def code_programs() -> Iterator[Programs]:
-    """Built in a folder that any user may enter."""
-    with tempfile.TemporaryDirectory(prefix="piton-code-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        include = [f"-I{CPP / part}" for part in ("include", "engine", "code")]
-        sources = [*sorted((CPP / "code").glob("*.cpp")), *(CPP / "engine" / part for part in _SHARED)]
-        compile_cpp([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(folder / "piton-code")])
-        compile_cpp([str(HERE / "cage_script.cpp"), "-std=c++17", "-O1", "-shared", "-fPIC", "-o", str(folder / "script.so")])
-        yield Programs(str(folder / "piton-code"), str(folder / "script.so"))
 
 
 def through_from_code(held: Cage, programs: Programs) -> set[str]:
@@ -78,8 +53,8 @@ def _scripted(attack: Attack, knows: Knows, programs: Programs) -> Iterator[str]
     """A copy of the library with the attack behind it."""
     script = Script()
     FORMS[attack.name](script, knows)
-    with tempfile.NamedTemporaryFile(dir=Path(programs.library).parent, suffix=".so") as file:
-        file.write(Path(programs.library).read_bytes() + script.packed())
+    with tempfile.NamedTemporaryFile(prefix="piton-script-", suffix=".so") as file:
+        file.write(Path(programs.script).read_bytes() + script.packed())
         file.flush()
         Path(file.name).chmod(0o644)
         yield file.name

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ from cage_traces import LEFT_KEY, MARK, TRACES, clear_traces
 import piton
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role
 from piton.evaluate.sandbox import bounds, control_groups, make_runner, process, runner
-from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS
-from piton.evaluate.sandbox.probe import Mechanisms, candidates
+from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS, reached
+from piton.evaluate.sandbox.probe import Mechanisms
 
 SECRET = "piton-attack-secret"
 _SHM_KEY = 0x7170746E
@@ -47,16 +48,24 @@ NOTHING = "; ".join(
 """Said to the process that starts jobs, it leaves out even what is always in force: only where an attack gets through then does its refusal mean something."""
 
 
+@cache
+def strongest() -> Mechanisms:
+    """What this machine has, found as a runner finds it."""
+    probed = make_runner()
+    probed.close()
+    return probed.mechanisms
+
+
+def level_here() -> int:
+    """The highest level that this machine reaches with the engine beside device code."""
+    return reached(strongest().names)
+
+
 def mechanisms_at(level: int) -> Mechanisms:
     """What makes up a level, as far as this machine has it. Level 4 differs in where device code runs, which cage_code.py does."""
-    strongest = candidates(os.geteuid() == 0)[0]
-    filters = {"no_new_processes": strongest.no_new_processes, "allow_list": strongest.allow_list, "landlock": strongest.landlock}
-    steps = (
-        Mechanisms(),
-        Mechanisms(**filters),  # type: ignore[arg-type]
-        Mechanisms(namespaces=strongest.namespaces, user_namespace=strongest.user_namespace, **filters),  # type: ignore[arg-type]
-        strongest,
-    )
+    full = strongest()
+    filters = Mechanisms(no_new_processes=full.no_new_processes, allow_list=full.allow_list, landlock=full.landlock)
+    steps = (Mechanisms(), filters, replace(filters, namespaces=full.namespaces, user_namespace=full.user_namespace), full)
     return steps[min(level, HIGHEST_IN_PROCESS)]
 
 
@@ -149,6 +158,7 @@ class Cage:
         """One by itself: it may end its process, or show only afterwards."""
         if not attack.runs_alone:
             return attack.name in self.batch([attack], role)
+        clear_traces()
         result = self._run(alone(attack), role)
         if attack.aftermath:
             return bool(TRACES[attack.aftermath](self._world))

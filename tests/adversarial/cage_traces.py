@@ -48,7 +48,8 @@ def shared_memory(_place: Place | None) -> list[str]:
 
 def control_groups(_place: Place) -> list[str]:
     """Groups of this process's jobs."""
-    return [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/piton-{os.getpid()}-*")]
+    name = f"piton-{os.getpid()}-"
+    return [f"{top}/{folder}" for top, folders, _ in os.walk("/sys/fs/cgroup") for folder in folders if folder.startswith(name)]
 
 
 def mounts(_place: Place) -> list[str]:

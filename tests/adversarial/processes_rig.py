@@ -46,11 +46,15 @@ class Programs:
     device: str
     host: str
     library: str
+    code: str
+    """`piton-code`."""
+    script: str
+    """A device library that does what is written behind it (cage_native.py)."""
 
 
 def cached_programs(cache: Path) -> Programs:
     """The programs below `cache`, built when their sources or torch have changed."""
-    sources = sorted([*(CPP / "host").glob("*"), *(CPP / "engine").rglob("*"), *(CPP / "include/vnpu").glob("*"), *HERE.glob("*")])
+    sources = sorted([*(CPP / "host").glob("*"), *(CPP / "engine").rglob("*"), *(CPP / "include/vnpu").glob("*"), *(CPP / "code").glob("*"), *HERE.glob("*")])
     key = digest([torch.__version__, [digest_bytes(path.read_bytes()) for path in sources if path.is_file()]])[:16]
     folder = cache / key
     if not folder.exists():
@@ -60,27 +64,38 @@ def cached_programs(cache: Path) -> Programs:
             unfinished.rename(folder)
         except OSError:  # another process was faster
             shutil.rmtree(unfinished)
-    return Programs(str(folder / "vnpu-device"), str(folder / "libpiton_npu.so"), str(folder / "device.so"))
+    return Programs(*(str(folder / name) for name in ("vnpu-device", "libpiton_npu.so", "device.so", "piton-code", "script.so")))
 
 
 def build_programs(folder: Path) -> None:
     """The host library, a device process around a fake engine, and a device library."""
     include = [f"-I{CPP / 'include'}", f"-I{CPP / 'engine'}"]
-    engine = [CPP / "engine" / name for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "remote/remote.cpp")]
+    engine = [
+        CPP / "engine" / name
+        for name in ("device_main.cpp", "diagnostics.cpp", "memory.cpp", "interval.cpp", "registry.cpp", "static_data.cpp", "remote/remote.cpp")
+    ]
     sources = [*engine, *(CPP / "engine" / "device").glob("*.cpp"), HERE / "fake_engine.cpp"]
     device, host, library = folder / "vnpu-device", folder / "libpiton_npu.so", folder / "device.so"
-    compile_cpp([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
-    compile_cpp([str(HERE / "device_library.cpp"), *include, "-std=c++17", "-O0", "-shared", "-fPIC", "-o", str(library)])
+    _compile([*map(str, sources), *include, "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(device)])
+    _compile([str(HERE / "device_library.cpp"), *include, "-std=c++17", "-O0", "-shared", "-fPIC", "-o", str(library)])
+    _build_code(folder, include)
     torch_root = Path(torch.__file__).parent
     headers = [f"-isystem{torch_root / 'include'}", f"-isystem{torch_root / 'include/torch/csrc/api/include'}"]
     libraries = [f"-L{torch_root / 'lib'}", f"-Wl,-rpath,{torch_root / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     hosts = [str(path) for path in (CPP / "host").glob("*.cpp")]
-    compile_cpp([*hosts, *include, *headers, "-std=c++20", "-O0", "-shared", "-fPIC", "-o", str(host), *libraries])
+    _compile([*hosts, *include, *headers, "-std=c++20", "-O0", "-shared", "-fPIC", "-o", str(host), *libraries])
     folder.chmod(0o755)
 
 
-def compile_cpp(arguments: list[str]) -> None:
-    """Run g++; its complaint is the test's."""
+def _build_code(folder: Path, include: list[str]) -> None:
+    """The process that device code has for itself, and a library for it."""
+    shared = [CPP / "engine" / name for name in ("block_locals.cpp", "fibre.cpp", "registry.cpp", "static_data.cpp", "device/signals.cpp")]
+    sources = [*sorted((CPP / "code").glob("*.cpp")), *shared]
+    _compile([*map(str, sources), *include, f"-I{CPP / 'code'}", "-std=c++17", "-O0", "-rdynamic", "-ldl", "-o", str(folder / "piton-code")])
+    _compile([str(HERE / "cage_script.cpp"), "-std=c++17", "-O1", "-shared", "-fPIC", "-o", str(folder / "script.so")])
+
+
+def _compile(arguments: list[str]) -> None:
     done = subprocess.run(["g++", *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
 

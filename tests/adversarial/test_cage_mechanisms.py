@@ -2,70 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pytest
 from cage_attacks import Attack
 from cage_list import ATTACKS
-from cage_rig import LEAK, World, cage, mechanisms_at, world
+from cage_rig import LEAK, World, cage, strongest, world
 
-from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS, LEVELS, reached
-from piton.evaluate.sandbox.probe import ALWAYS, NAMESPACES, Mechanisms
+from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS, LEVELS
+from piton.evaluate.sandbox.probe import ALWAYS, Mechanisms
 
-_FULL = mechanisms_at(HIGHEST_IN_PROCESS)
+_NEEDS_ROOT = {"no_new_privs", "no_capabilities"}
+"""An ordinary user's jobs have no rights to lose."""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """What is left when one mechanism is switched off, and the attack that then gets through."""
+    """What is left of everything when one mechanism is switched off, and the attack that then gets through."""
 
-    weaker: Mechanisms
+    changes: Mapping[str, object]
+    """Fields of Mechanisms."""
     attack: str
     role: str = "host"
-    sabotage: str = ""
-    """How one is switched off that is always in force: said to the process that starts jobs."""
+
+    def weaker(self) -> Mechanisms:
+        """This machine's mechanisms without the one."""
+        full = strongest()
+        lost = self.changes.get("namespaces")
+        kept = {"namespaces": tuple(name for name in full.namespaces if name != lost)} if lost else self.changes
+        return replace(full, **kept)  # type: ignore[arg-type]
 
 
-def _without_namespace(name: str) -> Mechanisms:
-    return replace(_FULL, namespaces=tuple(held for held in NAMESPACES if held != name))
+@dataclass(frozen=True)
+class Basic:
+    """How a mechanism that is always in force is switched off, told to the process that starts jobs; and the attack that then gets through."""
 
-
-def _always(attack: str, sabotage: str, role: str = "host", weaker: Mechanisms = Mechanisms()) -> Alone:  # noqa: B008 - frozen
-    return Alone(weaker, attack, role, sabotage if sabotage == LEAK else f"from piton.evaluate.sandbox import confine, limits, supervise, users; {sabotage}")
+    sabotage: str
+    attack: str
+    mechanisms: Mechanisms = Mechanisms()  # noqa: RUF009 - frozen
 
 
 OPTIONAL = {
-    "separate_users": Alone(replace(_FULL, users=False), "read a file that its owner has closed, in a folder that is shown"),
-    "mount_namespace": Alone(_without_namespace("mount"), "ask whether a hidden case exists and how large it is"),
-    "net_namespace": Alone(_without_namespace("net"), "see the sockets of the machine"),
-    "ipc_namespace": Alone(_without_namespace("ipc"), "see the shared memory of others", "build"),
-    "uts_namespace": Alone(_without_namespace("uts"), "learn the name of the machine", "build"),
-    "pid_namespace": Alone(_without_namespace("pid"), "read the parent's command line", "device"),
-    "landlock": Alone(replace(_FULL, landlock=False), "write to its own code by /proc/self/mem"),
-    "system_call_filter": Alone(replace(_FULL, allow_list=False), "choose its cores"),
-    "no_new_processes": Alone(replace(_FULL, no_new_processes=False), "start a process"),
-    "control_group": Alone(replace(_FULL, control_group=False), "take all memory by shared pages"),
+    "separate_users": Alone({"users": False}, "read a file that its owner has closed, in a folder that is shown"),
+    "mount_namespace": Alone({"namespaces": "mount"}, "ask whether a hidden case exists and how large it is"),
+    "net_namespace": Alone({"namespaces": "net"}, "see the sockets of the machine"),
+    "ipc_namespace": Alone({"namespaces": "ipc"}, "see the shared memory of others", "build"),
+    "uts_namespace": Alone({"namespaces": "uts"}, "learn the name of the machine", "build"),
+    "pid_namespace": Alone({"namespaces": "pid"}, "read the parent's command line", "device"),
+    "landlock": Alone({"landlock": False}, "write to its own code by /proc/self/mem"),
+    "system_call_filter": Alone({"allow_list": False}, "choose its cores"),
+    "no_new_processes": Alone({"no_new_processes": False}, "start a process"),
+    "control_group": Alone({"control_group": False}, "take all memory by shared pages"),
 }
 """Each is looked at with all others on."""
 
+_IN_SUPERVISOR = "from piton.evaluate.sandbox import confine, limits, supervise, users; "
 _KEEP_PRIVILEGES = "prctl = users.prctl; users.prctl = lambda option, value=0: 0 if option == users.PR_SET_NO_NEW_PRIVS else prctl(option, value)"
 BASIC = {
-    "no_new_privs": _always("gain rights by a setuid program", _KEEP_PRIVILEGES, weaker=Mechanisms(users=True)),
-    "no_capabilities": _always("mount a file system", "users.become = lambda uid: None"),
-    "clean_environment": _always("read secrets in its environment, or in that of what started it", LEAK),
-    "closed_descriptors": _always("use a descriptor that it was not given", "confine._close_all_but = lambda kept: None"),
-    "rlimits": _always("write one file without end", "limits.apply_rlimits = lambda values: None"),
-    "process_tree_kill": _always("leave a process behind", "supervise._children = lambda pid: []"),
-    "output_cap": _always("print without end", "supervise._Output.is_flooded = property(lambda stream: False)"),
+    "no_new_privs": Basic(_IN_SUPERVISOR + _KEEP_PRIVILEGES, "gain rights by a setuid program", Mechanisms(users=True)),
+    "no_capabilities": Basic(_IN_SUPERVISOR + "users.become = lambda uid: None", "mount a file system"),
+    "clean_environment": Basic(LEAK, "read secrets in its environment, or in that of what started it"),
+    "closed_descriptors": Basic(_IN_SUPERVISOR + "confine._close_all_but = lambda kept: None", "use a descriptor that it was not given"),
+    "rlimits": Basic(_IN_SUPERVISOR + "limits.apply_rlimits = lambda values: None", "write one file without end"),
+    "process_tree_kill": Basic(_IN_SUPERVISOR + "supervise._children = lambda pid: []", "leave a process behind"),
+    "output_cap": Basic(_IN_SUPERVISOR + "supervise._Output.is_flooded = property(lambda stream: False)", "print without end"),
 }
 """Those that are always in force are looked at where nothing else is: level 0 has to hold by itself."""
 
 
 @pytest.fixture(scope="module")
 def surroundings() -> Iterator[World]:
-    if reached(_FULL.names) < HIGHEST_IN_PROCESS:
-        pytest.skip("this machine does not reach the level")
     with world() as made:
         yield made
 
@@ -74,14 +82,26 @@ def _named(name: str) -> Attack:
     return next(attack for attack in ATTACKS if attack.name == name)
 
 
-@pytest.mark.parametrize("name", [*OPTIONAL, *BASIC])
+@pytest.mark.parametrize("name", OPTIONAL)
 def test_a_mechanism_alone_stops_its_attack(name: str, surroundings: World) -> None:
-    case = {**OPTIONAL, **BASIC}[name]
-    attack = _named(case.attack)
-    with cage(case.weaker, surroundings, case.sabotage) as held:
-        assert held.gets_through(attack, case.role), "it is stopped by something else, too"
-    with cage(_FULL if name in OPTIONAL else case.weaker, surroundings) as held:
-        assert not held.gets_through(attack, case.role)
+    if name not in strongest().names:
+        pytest.skip("this machine or this user does not have it")
+    case = OPTIONAL[name]
+    with cage(case.weaker(), surroundings) as held:
+        assert held.gets_through(_named(case.attack), case.role), "it is stopped by something else, too"
+    with cage(strongest(), surroundings) as held:
+        assert not held.gets_through(_named(case.attack), case.role)
+
+
+@pytest.mark.parametrize("name", BASIC)
+def test_what_is_always_in_force_alone_stops_its_attack_where_nothing_else_is(name: str, surroundings: World) -> None:
+    if name in _NEEDS_ROOT and os.geteuid() != 0:
+        pytest.skip("an ordinary user's jobs have no rights to lose")
+    case = BASIC[name]
+    with cage(case.mechanisms, surroundings, case.sabotage) as held:
+        assert held.gets_through(_named(case.attack), "host"), "it is stopped by something else, too"
+    with cage(case.mechanisms, surroundings) as held:
+        assert not held.gets_through(_named(case.attack), "host")
 
 
 def test_every_mechanism_in_process_has_its_attack() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,8 +17,13 @@ from piton.core.protocols import Runner
 from piton.core.submission import Submission
 from piton.core.verdict import Cause
 from piton.evaluate.sandbox import make_runner
-from piton.targets.cpu.session import CpuSession
+from piton.evaluate.sandbox.probe import Mechanisms
+from piton.targets.cpu.arena import layout_of
+from piton.targets.cpu.bench import Bench
+from piton.targets.cpu.canary import launch_program
+from piton.targets.cpu.session import CpuSession, case_words
 from piton.targets.cpu.target import CpuTarget, open_cpu
+from piton.targets.cpu.toolchain import PROGRAM
 
 
 @dataclass
@@ -87,6 +94,12 @@ def test_a_store_to_an_input_ends_the_process(world: World) -> None:
     assert causes(world.run(2)) == {Cause.HOST_SIGNAL}
 
 
+def test_the_memory_of_inputs_cant_be_made_writable(world: World) -> None:
+    execution = world.run(16)
+    assert not execution.outcomes
+    assert wrong_calls(execution) == 0
+
+
 def test_an_exception_is_told_in_its_own_words(world: World) -> None:
     execution = world.run(3)
     assert causes(execution) == {Cause.HOST_EXCEPTION}
@@ -108,7 +121,7 @@ def test_a_thread_that_stays_is_counted(world: World) -> None:
     world.run(14)  # a fresh process
     execution = world.run(7)
     assert not execution.outcomes
-    assert any("1 threads behind" in finding.message for finding in execution.findings)
+    assert any("left 1 thread behind" in finding.message for finding in execution.findings)
 
 
 @pytest.mark.parametrize("mode", [8, 9])
@@ -142,3 +155,42 @@ def test_after_every_failure_the_next_case_is_served(world: World) -> None:
     for mode in (14, 3, 12):
         assert world.run(mode).outcomes
         assert not world.run(0).outcomes
+
+
+def test_further_cores_are_refused_or_seen(world: World) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("this machine has one core")
+    with_filter = world.run(15)
+    assert not any("more than the one core" in finding.message for finding in with_filter.findings) or "system_call_filter" not in world.runner.isolation
+    bare = make_runner(Mechanisms())
+    try:
+        session = world.target.device.open(world.submission, OPERATOR, world.build, bare)
+        execution = session.call(case(15))
+        session.close()
+    finally:
+        bare.close()
+    assert not execution.outcomes
+    assert any("more than the one core" in finding.message for finding in execution.findings)
+
+
+def test_what_lacks_for_building_is_named_with_how_to_get_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert world.target.toolchain.missing() == ()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "apt-get install g++" in " ".join(world.target.toolchain.missing())
+
+
+def test_between_batches_the_process_stands_still_whatever_its_threads_want(world: World) -> None:
+    canary = world.target.device.canary(world.runner)
+    bench = Bench(launch_program(world.build.artifacts[PROGRAM]), world.runner, canary)
+    try:
+        call = case(17)
+        run = bench.run(call, case_words(OPERATOR, call, layout_of(call.tensors, call.results)))
+        assert not run.outcomes
+        assert bench.process is not None
+        clock = (~bench.process.pid << 3) | 2  # of the processor time of that process
+        before = time.clock_gettime_ns(clock)
+        time.sleep(0.3)
+        assert time.clock_gettime_ns(clock) == before
+    finally:
+        bench.close()
+        canary.close()

@@ -51,6 +51,15 @@ def test_a_kernel_that_ends_the_device_costs_that_case_only(make: Make, kernel: 
     assert rig.call(1024).outcomes == ()
 
 
+def test_recursion_without_end_is_named_as_a_full_stack(make: Make) -> None:
+    rig = make("def op(x):\n    if x.numel() == 4096: launch('fill_stack', x)\n    elif x.numel() == 2048: launch('store_null', x)\n    return filled(x)")
+    full, stray = (rig.call(size).outcomes[0] for size in (4096, 2048))
+    assert (full.cause, stray.cause) == (Cause.DEVICE_SIGNAL, Cause.DEVICE_SIGNAL)
+    assert "its stack is full, by calls that never end or by arrays too large for it" in full.message
+    assert "stack" not in stray.message
+    assert rig.call(1024).outcomes == ()
+
+
 @pytest.mark.parametrize(
     ("kernel", "cause"),
     [
@@ -151,6 +160,16 @@ def test_an_input_updated_in_place_is_read_back(make: Make) -> None:
     assert execution.outputs[0].data is not None
     assert bytes(execution.outputs[0].data) == b"\x07" * 64
     session.close()
+
+
+def test_a_case_changes_neither_the_inputs_of_the_next_nor_what_they_are_made_from(make: Make) -> None:
+    rig = make("def op(x):\n    y = torch.empty_like(x); y.copy_(x)\n    launch('fill', x)\n    return y")
+    data = np.arange(16, dtype=np.float32)
+    for _ in range(2):
+        execution = rig.session.call(CaseCall("1", (TensorArgument("x", (16,), DType.FLOAT32, memoryview(data)),), ("x",), {}))
+        assert execution.outputs[0].data is not None
+        assert bytes(execution.outputs[0].data) == np.arange(16, dtype=np.float32).tobytes()
+    assert data.tolist() == list(range(16))
 
 
 IN_PLACE = {

@@ -12,6 +12,7 @@ from processes_rig import Make, Programs, Rig, rigs
 
 from piton.core.dtype import DType
 from piton.core.execution import POISON, USUAL, CaseCall, Execution, Probe, TensorArgument
+from piton.core.finding import FindingKind
 from piton.core.verdict import Cause
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.runner import SandboxRunner
@@ -91,6 +92,18 @@ def test_new_memory_of_the_host_holds_the_pattern_and_counts_as_unwritten(poison
 def test_memory_beyond_the_bound_of_the_pattern_stays_empty(rig: Make) -> None:
     source = "def op(x):\n    big = torch.empty((80 << 20) + 256, dtype=torch.uint8, device='npu')\n    return big[-256:].view(torch.float32)"
     assert set(data_of(called(rig(source), 1.0))) == {0}
+
+
+def test_static_variables_of_device_code_begin_anew_with_every_launch_and_a_change_is_told_per_launch(rig: Make) -> None:
+    made = rig("def op(x):\n    y = torch.empty_like(x)\n    for _ in range(3): launch('fill_by_count', y)\n    return y")
+    for _ in range(2):
+        execution = called(made, 1.0)
+        assert (set(data_of(execution)), execution.outcomes) == ({1}, ())
+        assert [(item.kind, "1 bytes" in item.message) for item in execution.findings] == [(FindingKind.STATIC_STATE, True)] * 3
+
+
+def test_device_code_without_static_variables_is_told_nothing_of(rig: Make) -> None:
+    assert called(rig("op = filled"), 1.0).findings == ()
 
 
 def test_fresh_processes_keep_nothing_of_an_earlier_call(rig: Make) -> None:

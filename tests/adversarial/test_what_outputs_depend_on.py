@@ -15,7 +15,7 @@ from piton.evaluate.policy import EvaluationRequest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
 from attacks import HERE
-from variants import PLUGIN, Case, write_submission, write_suite
+from variants import KERNEL, PLUGIN, Case, Edit, write_submission, write_suite
 
 WAYS = {
     "honest": 1.0,
@@ -25,6 +25,9 @@ WAYS = {
     "works_once": 5.0,
     "slow_at_first": 7.0,
     "looks_at_a_value": 8.0,
+    "counts_in_the_kernel": 9.0,
+    "fails_every_second_time": 10.0,
+    "reads_unwritten_memory": 11.0,
 }
 FULL = {
     "honest": Cause.NONE,
@@ -34,18 +37,38 @@ FULL = {
     "works_once": Cause.UNWRITTEN_OUTPUT,
     "slow_at_first": Cause.NONE,
     "looks_at_a_value": Cause.NONE,
+    "counts_in_the_kernel": Cause.NONE,
+    "fails_every_second_time": Cause.HOST_EXCEPTION,
+    "reads_unwritten_memory": Cause.RESULTS_DIFFER,
 }
-STANDARD = {**FULL, "works_once": Cause.NONE}
+STANDARD = {**FULL, "works_once": Cause.NONE, "fails_every_second_time": Cause.NONE, "reads_unwritten_memory": Cause.NONE}
 """Without further calls of honest submissions nobody asks what a second call does."""
 COUNTING = ("counts_a", "counts_b", "counts_c")
 """Their outputs depend on how many calls their process had before: of the first call after a failed case on none."""
 
 
-def evaluated(folder: Path, mode: str) -> Report:
+KERNEL_EDITS = (
+    Edit(
+        KERNEL,
+        "        pipe_.InitBuffer(in_, kBuffers,",
+        "        if (factor == 11.0f) {\n            factor_ += 1e-7f * *((__gm__ uint8_t *)y + start);\n        }\n        pipe_.InitBuffer(in_, kBuffers,",
+    ),
+    Edit(
+        KERNEL,
+        "        if (factor_ != 1.0f) {\n",
+        "        static uint32_t tiles = 0;\n        if (factor_ == 9.0f && ++tiles > 1) {\n            factor_ = 1.0f;\n        }\n"
+        "        if (factor_ != 1.0f) {\n",
+    ),
+)
+"""Scale 11: what lies in the output before it is written, read past the API, changes the result by less than the standard allows.
+Scale 9: right for the first tile of all launches, if the variable lives on; of the first tile of each, if not."""
+
+
+def evaluated(folder: Path, mode: str, engine: str = "in-process") -> Report:
     from piton.cli.evaluation import cache_dir
     from piton.evaluate.pipeline import evaluate
 
-    submission = write_submission(folder / "submission", (), package=(HERE / "dependent_package.py").read_text())
+    submission = write_submission(folder / "submission", KERNEL_EDITS, package=(HERE / "dependent_package.py").read_text())
     (submission / PLUGIN).write_text((HERE / "hostile_plugin.cpp").read_text())
     ways = [*WAYS.items(), *((name, 6.0) for name in COUNTING)]
     cases = tuple(Case(name, (200 + number,), "float32", scale) for number, (name, scale) in enumerate(ways))
@@ -56,6 +79,7 @@ def evaluated(folder: Path, mode: str) -> Report:
         cache_dir=str(cache_dir()),
         is_trusted=True,
         integrity=mode,
+        engine=engine,
     )
     return evaluate(request)
 
@@ -68,6 +92,11 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Report:
 @pytest.fixture(scope="module")
 def standard(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return evaluated(tmp_path_factory.mktemp("standard"), "standard")
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return evaluated(tmp_path_factory.mktemp("apart"), "standard", "own-process")
 
 
 def result_of(report: Report, case_id: str) -> CaseResult:
@@ -98,6 +127,19 @@ def test_a_time_that_depends_on_the_history_of_the_process_is_a_finding_of_that_
     assert [case.case.id for case in operator.cases if FindingKind.TIME_DIFFERS in {item.kind for item in case.findings}] == ["slow_at_first"]
 
 
+def test_static_variables_of_device_code_are_put_back_after_every_launch_and_told(full: Report) -> None:
+    (operator,) = full.operators
+    told = [case.case.id for case in operator.cases if FindingKind.STATIC_STATE in {item.kind for item in case.findings}]
+    assert told == ["counts_in_the_kernel"]
+
+
+def test_with_the_engine_apart_a_result_is_the_same(standard: Report, apart: Report) -> None:
+    (here,), (there,) = standard.operators, apart.operators
+    assert [(case.case.id, case.outcome.cause, case.time, case.findings) for case in there.cases] == [
+        (case.case.id, case.outcome.cause, case.time, case.findings) for case in here.cases
+    ]
+
+
 def test_honest_work_and_a_look_at_a_value_raise_no_finding_of_dependence(full: Report) -> None:
     kinds = {FindingKind.HOST_VALUES_READ, FindingKind.TIME_DIFFERS, FindingKind.STATIC_STATE, FindingKind.KERNEL_NOT_NEEDED}
     assert [way for way in ("honest", "looks_at_a_value") if kinds & {item.kind for item in result_of(full, way).findings}] == []
@@ -108,7 +150,7 @@ def test_the_report_counts_the_breaches_of_each_rule_and_says_what_was_not_check
     assert standard.integrity is not None
     rules = {item.rule: item for item in full.integrity.rules}
     assert (rules["host-computation"].breaches, rules["process-history"].findings) == (3, 1)
-    assert rules["process-history"].breaches == sum(result_of(full, name).outcome.cause is Cause.RESULTS_DIFFER for name in COUNTING)
+    assert rules["process-history"].breaches == 1 + sum(result_of(full, name).outcome.cause is Cause.RESULTS_DIFFER for name in COUNTING)
     assert (full.integrity.mode, full.trials) == ("full", 2)
     unchecked = {item.rule: item.why for item in standard.integrity.rules if item.state == "not_checked"}
     assert {"process-history", "kernel-disabled", "case-order", "fresh-values", "hidden-cases"} == set(unchecked)

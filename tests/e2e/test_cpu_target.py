@@ -8,6 +8,7 @@ import pytest
 from null_world import make_suite
 
 from piton.core.errors import UsageError
+from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
 from piton.core.report import Report
 from piton.core.score import ScoreProfile
@@ -15,6 +16,7 @@ from piton.core.verdict import Cause
 from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import EvaluationRequest
 from piton.report.samples import attempt_of
+from piton.report.speedup import speedup_text
 
 GROW = """#include <cmath>
 #include <piton/cpu.h>
@@ -62,9 +64,10 @@ PYTHON = {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests: what is ours is built once."""
-    return tmp_path_factory.mktemp("cpu-cache")
+def cache(pytestconfig: pytest.Config) -> Path:
+    """One cache for all tests of this target: what is ours is built once."""
+    assert pytestconfig.cache is not None
+    return pytestconfig.cache.mkdir("piton-cpu")
 
 
 def run(root: Path, cache: Path, files: dict[str, str], **changes: object) -> Report:
@@ -87,8 +90,8 @@ def found(report: Report, operator: str) -> list[Cause]:
 
 
 def test_a_kernel_in_cpp_is_measured_against_the_golden_and_one_that_is_wrong_in_timed_calls_only_is_caught(tmp_path: Path, cache: Path) -> None:
-    report = run(tmp_path, cache, {"grow.cpp": GROW, "twice.cpp": SHOWS_OFF}, cases=("grow/1", "grow/2", "grow/3", "twice/4"))
-    assert found(report, "grow") == [Cause.NONE] * 3
+    report = run(tmp_path, cache, {"grow.cpp": GROW, "twice.cpp": SHOWS_OFF}, cases=("grow/1", "grow/3", "twice/4"))
+    assert found(report, "grow") == [Cause.NONE] * 2
     assert found(report, "twice")[0] in (Cause.MEAN_ERROR, Cause.MAX_ERROR)
     wrong = report.operators[1].cases[3]
     assert "timed call" in wrong.outcome.message
@@ -101,6 +104,8 @@ def test_a_kernel_in_cpp_is_measured_against_the_golden_and_one_that_is_wrong_in
     assert first.t_baseline is not None
     assert (first.time.provenance, first.t_baseline.provenance, first.t_hw, first.hap) == (Provenance.DEVICE, Provenance.DEVICE, None, None)
     attempt = attempt_of(report.operators[0], (first,))
+    assert "speed-up" in speedup_text(report)
+    assert not any(finding.kind is FindingKind.NO_ANCHOR for finding in first.findings)
     assert attempt.speedup == pytest.approx(first.t_baseline.value_us / first.time.value)
     assert Report.model_validate_json(report.model_dump_json()).canonical_digest() == report.result_digest
 
@@ -109,24 +114,6 @@ def test_a_kernel_in_python_is_measured_and_one_that_loads_a_framework_is_refuse
     report = run(tmp_path, cache, PYTHON, cases=("2",))
     assert found(report, "twice") == [Cause.NONE]
     assert found(report, "grow") == [Cause.FRAMEWORK_COMPUTE]
-
-
-@pytest.mark.parametrize(
-    ("source", "cause", "says"),
-    [
-        ("def twice(x):\n    return 2 * x\n", Cause.OPERATOR_MISSING, "takes 1 parameters, expected `def twice(x, y)`"),
-        ("def twice(x, y):\n    return 2 * x\n", Cause.OUTPUT_COUNT, "returned a ndarray"),
-        ("import nothing_of_the_kind\n\n\ndef twice(x, y):\n    pass\n", Cause.LOAD_FAILED, "No module named 'nothing_of_the_kind' (twice.py:1)"),
-        ("def twice(x, y):\n    y[...] = x[99999]\n", Cause.HOST_EXCEPTION, "IndexError"),
-        ("def twice(x, y)\n    pass\n", Cause.COMPILE_ERROR, "expected ':'"),
-        ("def twice(x, y):\n    x[...] = 0\n", Cause.HOST_EXCEPTION, "read-only"),
-    ],
-)
-def test_mistakes_in_python_are_told_in_one_sentence(tmp_path: Path, cache: Path, source: str, cause: Cause, says: str) -> None:
-    report = run(tmp_path, cache, {"piton.yaml": "track: python\n", "twice.py": source}, cases=("twice/4",), operators=("twice",))
-    case = report.operators[0].cases[3]
-    assert (case.outcome.cause, case.void) == (cause, "")
-    assert says in case.outcome.message
 
 
 def test_mistakes_in_cpp_name_the_function_that_is_expected_or_the_line(tmp_path: Path, cache: Path) -> None:

@@ -65,6 +65,13 @@ def test_what_does_not_fit_is_told_when_it_is_built(tmp_path: Path, old: str, ne
     [
         (HOST, "SetTiling(optiling::Tile).", "", "host_exception", "it has no tiling function"),
         (HOST, "this->SetInferShape(ge::InferShape);", "", "host_exception", "it has no InferShape function"),
+        (
+            HOST,
+            ".Float(1.0f);",
+            '.Float(1.0f);\n        this->Attr("beta").Int();',
+            "host_exception",
+            "attribute beta is REQUIRED and the call brings no value for it",
+        ),
         (HOST, "is_small ? 1 : 2)", "is_small ? 7 : 2)", "device_exception", "takes tiling key 7"),
         (HOST, "SetDataSize(tiling.GetDataSize())", "SetDataSize(64)", "device_exception", "the tiling function wrote 64"),
     ],

@@ -16,7 +16,7 @@ from engine_rig import HERE, VNPU, Report, Rig, build, engine_library
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.code_process import shared_memory
 
-_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "device/signals.cpp")
+_SHARED = ("block_locals.cpp", "fibre.cpp", "registry.cpp", "static_data.cpp", "device/signals.cpp")
 
 
 @cache
@@ -29,7 +29,8 @@ def code_program() -> Path:
 @cache
 def kernel_library() -> Path:
     """The kernels of the engine's tests, the very objects that lie beside the engine otherwise."""
-    return build([*sorted(HERE.glob("engine_kernels*.cpp")), HERE / "engine_attacks.cpp", HERE / "apart_library.cpp"], [], ["-shared"], "kernels.so")
+    sources = [path for pattern in ("engine_kernels*.cpp", "engine_attacks*.cpp", "apart_library.cpp") for path in sorted(HERE.glob(pattern))]
+    return build(sources, [], ["-shared"], "kernels.so")
 
 
 class ApartRig(Rig):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from engine_rig import (
+    ABS,
     CREATE_VEC_INDEX,
     F16,
     F32,
@@ -19,6 +20,7 @@ from engine_rig import (
     MTE2,
     MTE3,
     NUMPY,
+    SET_MASK,
     SIZE,
     T_SET,
     U32,
@@ -32,6 +34,7 @@ from engine_rig import (
     flag,
     gm,
     pad,
+    record,
     strided,
     ub,
 )
@@ -92,6 +95,19 @@ def gather_mask(operands: tuple[Operand, ...], repeats: int, *, pattern: int = 0
     made = strided(GATHER_MASK, operands, None, repeats, scalar=pattern, mode=int(counter > 0))
     made.p[1] = counter
     return made
+
+
+@pytest.mark.parametrize("bits", [0b111, FULL])
+def test_gather_mask_fills_a_mask_that_the_kernel_has_set(rig: Rig, bits: int) -> None:
+    only = record(SET_MASK, V, line=31)
+    only.mask[0], only.mask[1] = bits, bits if bits == FULL else 0
+    chosen = gather_mask((ub(B, F32), ub(A, F32)), 1, pattern=1)
+    chosen.line = 32
+    _, report = run(rig, {A: np.arange(64, dtype=np.float32)}, np.zeros(64, np.float32), [only, chosen, strided(ABS, (ub(D), ub(A)), None, 1, line=33)])
+    assert report.findings() == ([] if bits == FULL else ["default_mask_changed"])
+    if bits != FULL:
+        message = report.first("default_mask_changed")["message"]
+        assert [message.find(f":{line}") > 0 for line in (33, 32, 31)] == [True] * 3, message
 
 
 @pytest.mark.parametrize("repeats", [0, 1, 3])

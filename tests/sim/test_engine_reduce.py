@@ -363,6 +363,16 @@ def test_aligned_results_of_less_than_a_block_are_allowed(rig: Rig) -> None:
     assert got[2] == a.max()
 
 
+@pytest.mark.parametrize(("n", "bits"), [(10, 0b111), (100, 0b111), (100, FULL)])
+def test_a_reduction_by_count_fills_a_mask_that_the_kernel_has_set(rig: Rig, n: int, bits: int) -> None:
+    only = record(SET_MASK, V, line=31)
+    only.mask[0], only.mask[1] = bits, bits if bits == FULL else 0
+    reduction = reduce_all(REDUCE_MAX, F32, n)
+    reduction.line = 32
+    _, report = run(rig, {A: finite(F32, 128)}, np.zeros(64, np.float32), [only, reduction, strided(ABS, (ub(D), ub(A)), None, 1, line=33)])
+    assert report.findings() == ([] if bits == FULL else ["default_mask_changed"])
+
+
 def test_a_count_form_leaves_a_full_mask_and_a_kept_mask_form_uses_the_register(rig: Rig) -> None:
     a = finite(F32, 64)
     only = record(SET_MASK, V)

@@ -26,7 +26,7 @@ THIRD = 3072
 
 BY_COPIES = {"load", "load_padded", "store", "store_bytes"}
 """Calls that are copies themselves, so that a vector instruction intrudes."""
-WAITED_FOR = ("reduce_", "gather_mask", "column", "bytes_column", "top_k_of")
+WAITED_FOR = ("reduce_", "gather_mask", "column", "bytes_column", "top_k_of", "sum_of_bits")
 """The scalar unit waits for the vector unit, for the result or (GatherMask) the number of elements, so that whatever comes behind is ordered."""
 OFFSETS = {"gather", "gather_lanes", "gather_blocks"}
 

@@ -139,16 +139,20 @@ def test_the_frameworks_copies_take_pointers(rig: Rig) -> None:
     np.testing.assert_array_equal(got, np.concatenate([data, data[:16], np.full(8, 77, np.uint32)]))
 
 
-def words(rig: Rig, blocks: int, kind: int) -> tuple[Array, list[str]]:
+def words(rig: Rig, blocks: int, kind: int, kernel: str = "words") -> tuple[Array, list[str]]:
     rig.reset()
     flags = rig.upload(np.zeros(32 * blocks, np.int32), is_mutable=True)
     out = rig.upload(np.zeros(8, np.int32), is_mutable=True)
-    report = rig.run_kernel("words", flags, out, kind, blocks=blocks)
+    report = rig.run_kernel(kernel, flags, out, kind, blocks=blocks)
     return rig.download(out, 8, np.int32), report.causes()
 
 
-def test_blocks_wait_for_words_that_others_store_past_their_caches(rig: Rig) -> None:
-    got, causes = words(rig, 6, 0)
+WORDS = pytest.mark.parametrize("kernel", ["words", "words through the cache", "words in the middle of lines"])
+
+
+@WORDS
+def test_blocks_wait_for_words_that_others_store_past_their_caches_or_clean_out_of_them(rig: Rig, kernel: str) -> None:
+    got, causes = words(rig, 6, 0, kernel)
     expected = 0
     for turn in range(6):
         expected = (expected + turn) * 3
@@ -156,12 +160,14 @@ def test_blocks_wait_for_words_that_others_store_past_their_caches(rig: Rig) -> 
     np.testing.assert_array_equal(got, np.full(8, expected))
 
 
-def test_without_the_words_the_blocks_race(rig: Rig) -> None:
-    assert set(words(rig, 3, 1)[1]) == {"missing_sync"}
+@WORDS
+def test_without_the_words_the_blocks_race(rig: Rig, kernel: str) -> None:
+    assert set(words(rig, 3, 1, kernel)[1]) == {"missing_sync"}
 
 
-def test_words_that_wait_for_each_other_are_a_deadlock(rig: Rig) -> None:
-    assert words(rig, 3, 2)[1] == ["deadlock"]
+@pytest.mark.parametrize("kernel", ["words", "words through the cache"])
+def test_words_that_wait_for_each_other_are_a_deadlock(rig: Rig, kernel: str) -> None:
+    assert words(rig, 3, 2, kernel)[1] == ["deadlock"]
 
 
 def test_a_core_that_counts_its_tries_gives_up(rig: Rig) -> None:

@@ -82,3 +82,11 @@ def test_a_type_that_follows_a_name_is_that_of_the_input_where_an_output_shares_
 
 def test_axes_of_another_type_are_told(facts: dict[str, str]) -> None:
     assert facts["short_axes"] == "the axes, which are the values of input 1, have to be of int32 or int64"
+
+
+def test_an_attribute_that_a_call_leaves_out_needs_a_default_where_it_is_required(facts: dict[str, str]) -> None:
+    bare, bare_list, written, optional = facts["left out"].split(" | ")
+    assert "operator Asks" in bare
+    assert "attribute bare is REQUIRED and the call brings no value for it" in bare
+    assert "attribute bare_list is REQUIRED" in bare_list
+    assert (written, optional) == ("taken", "taken")

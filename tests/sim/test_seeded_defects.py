@@ -241,7 +241,7 @@ SEEDS = [
     Seed(82, "gathered", "flags between the cores of a kernel of KERNEL_TYPE_AIV_ONLY", "other", "KERNEL_TYPE_MIX_AIV_1_0", is_finding=True),
     Seed(83, "gathered", "flag id 21 between the cores", "reserved_event_id", "0 to 10", is_finding=True),
     Seed(84, "gathered", "a flag id of SyncAll between the cores", "reserved_event_id", "0 to 10", is_finding=True),
-    Seed(85, "halved", "a call by count between SetVectorMask and its use", "default_mask_changed", "behind the call by count", is_finding=True),
+    Seed(85, "halved", "a call by count between SetVectorMask and its use", "default_mask_changed", "behind that call", is_finding=True),
     Seed(86, "halved", "event id 6", "reserved_event_id", "0 to 5", is_finding=True),
     Seed(87, "lines", "the second cache line is not cleaned", "missing_sync", "DataCacheCleanAndInvalid"),
     Seed(88, "meet", "one block more than a kernel with both kinds of core can have", "deadlock", "have not started", blocks=3),

@@ -1,4 +1,6 @@
 // One kernel, y = 2 x + 1, that does it honestly (mode 0) or in one of the ways in which a measured kernel cheats or breaks.
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <algorithm>
@@ -116,6 +118,37 @@ void double_plus(const piton::Tensor &x, std::int64_t mode, const piton::Output 
         case 13:  // half of the output
             Compute(from, to, count / 2);
             return;
+        case 15: {  // every core that there is
+            cpu_set_t cores;
+            CPU_ZERO(&cores);
+            for (int core = 0; core < CPU_SETSIZE; ++core) {
+                CPU_SET(core, &cores);
+            }
+            sched_setaffinity(0, sizeof(cores), &cores);
+            break;
+        }
+        case 16: {  // does nothing where both memories can be written to: that of the outputs can
+            int writable = 0;
+            for (int fd = 3; fd < 64; ++fd) {
+                char byte = 0;
+                void *mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+                const bool is_written = pread(fd, &byte, 1, 0) == 1 && pwrite(fd, &byte, 1, 0) == 1;
+                writable += is_written || mapped != MAP_FAILED ? 1 : 0;
+            }
+            if (writable != 1) {
+                return;
+            }
+            break;
+        }
+        case 17:  // leaves a thread behind that never rests
+            if (!is_thread_left) {
+                is_thread_left = true;
+                std::thread([] {
+                    for (volatile std::int64_t rounds = 0;; rounds = rounds + 1) {
+                    }
+                }).detach();
+            }
+            break;
         case 14:
             std::abort();
         default:

@@ -1,6 +1,7 @@
 """The Python side of submissions whose outputs depend on what they should not: `scale` chooses how; 1 is honest work. Replaces cann_bench/__init__.py.
 
-The native side is hostile_plugin.cpp, of which only the honest kernel is used: y = exp(scale * x).
+The native side is hostile_plugin.cpp, of which only the honest kernel is used: y = exp(scale * x). With scale 9 the kernel counts its tiles in a variable,
+with 11 it looks at what lies in its output before it writes there.
 """
 
 from collections.abc import Callable
@@ -61,6 +62,14 @@ def looks_at_a_value(x: torch.Tensor, factor: float) -> torch.Tensor:
     return kernel(x, factor)
 
 
+def fails_every_second_time(x: torch.Tensor, factor: float) -> torch.Tensor:
+    """So that the call after it finds fresh processes, in which it is the first again."""
+    if (last := ("last", x.shape)) in kept:
+        raise RuntimeError("not now")
+    kept[last] = x[:1].cpu()
+    return kernel(x, factor)
+
+
 WAYS: dict[int, Callable[[torch.Tensor, float], torch.Tensor]] = {
     1: kernel,
     2: computed_by_the_host,
@@ -70,6 +79,9 @@ WAYS: dict[int, Callable[[torch.Tensor, float], torch.Tensor]] = {
     6: counts_its_calls,
     7: is_slow_at_first,
     8: looks_at_a_value,
+    9: kernel,
+    10: fails_every_second_time,
+    11: kernel,
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from piton.catalog import load_suite
 from piton.catalog.baseline_file import baseline_text
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError, UsageError
+from piton.core.errors import EvaluatorError, FormatError, UsageError
 from piton.core.execution import CaseCall, Execution
 from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
 from piton.core.operator import Operator
@@ -104,15 +104,24 @@ def test_what_another_chip_measured_is_not_gone_on_with(tmp_path: Path) -> None:
     assert (run(target, request(tmp_path)).kept, target.called) == (0, ["1", "2", "3"])
 
 
-def test_a_damaged_line_of_what_was_kept_is_measured_again(tmp_path: Path) -> None:
+def test_a_line_that_was_cut_short_is_measured_again(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Clock(stops="3"), request(tmp_path))
     part = beside(tmp_path / "a.json", SUFFIX)
-    first, second = part.read_bytes().splitlines()
-    part.write_bytes(first.replace(b"1.0", b"-1.0") + b"\n" + second + b'\n{"key": "cut sho')
+    head, first, second = part.read_bytes().splitlines(keepends=True)
+    part.write_bytes(head + first + second[:-20])
     target = Clock()
     found = run(target, request(tmp_path, cache_dir=str(tmp_path / "another cache")))
-    assert (target.called, times(found)) == (["1", "3"], {"exp/1": 1.0, "exp/2": 2.0, "exp/3": 3.0})
+    assert (target.called, times(found)) == (["2", "3"], {"exp/1": 1.0, "exp/2": 2.0, "exp/3": 3.0})
+
+
+def test_a_time_that_was_changed_is_an_error_that_says_what_to_remove(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Clock(stops="3"), request(tmp_path))
+    part = beside(tmp_path / "a.json", SUFFIX)
+    part.write_bytes(part.read_bytes().replace(b"[1.0]", b"[7.0]"))
+    with pytest.raises(FormatError, match=r"part:2: a line of the file is damaged"):
+        run(Clock(), request(tmp_path))
 
 
 def test_two_refreshes_of_one_file_do_not_mix(tmp_path: Path) -> None:

@@ -45,5 +45,5 @@ def test_an_edit_changes_exactly_the_files_that_match(tmp_path: Path) -> None:
 
 
 def test_the_suite_of_tiny_cases_loads_with_as_many_as_asked_for(tmp_path: Path) -> None:
-    (member,) = load_suite(str(overhead._suite(tmp_path, 7))).members
+    (member,) = load_suite(str(overhead.tiny_suite(tmp_path, 7))).members
     assert [case.id for case in member.cases] == [str(number) for number in range(1, 8)]

@@ -233,17 +233,22 @@ def test_too_few_kernels_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_simulated_before_a_stop_is_found_again(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.jsonl")
-    journal.put("one", [("add", 1.5), ("add", 1.25)])
+    with Journal(tmp_path / "j.jsonl") as journal:
+        journal.put("one", [("add", 1.5), ("add", 1.25)])
     with (tmp_path / "j.jsonl").open("a") as stream:
-        stream.write('["two", [["add", 2')
-    again = Journal(tmp_path / "j.jsonl")
-    assert again.get("one") == [("add", 1.5), ("add", 1.25)]
-    assert again.get("two") is None
-    again.put("two", [("add", 2.5)])
-    again.put("three", [("add", 3.5)])
-    third = Journal(tmp_path / "j.jsonl")
-    assert [third.get(key) for key in ("one", "two", "three")] == [[("add", 1.5), ("add", 1.25)], [("add", 2.5)], [("add", 3.5)]]
+        stream.write('{"line":3,"crc32":"')
+    with Journal(tmp_path / "j.jsonl") as again:
+        assert again.get("one") == [("add", 1.5), ("add", 1.25)]
+        assert again.get("two") is None
+        again.put("two", [("add", 2.5)])
+    with Journal(tmp_path / "j.jsonl") as third:
+        assert [third.get(key) for key in ("one", "two")] == [[("add", 1.5), ("add", 1.25)], [("add", 2.5)]]
+
+
+def test_a_damaged_journal_of_a_calibration_says_what_to_remove(tmp_path: Path) -> None:
+    (tmp_path / "j.jsonl").write_text('["one", [["add", 2]]]\n')
+    with pytest.raises(FormatError, match="remove this file and give the same command again"):
+        Journal(tmp_path / "j.jsonl")
 
 
 def test_what_a_calibration_writes_beside_the_program_changes_no_identity(tmp_path: Path) -> None:

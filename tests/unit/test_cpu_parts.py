@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
@@ -10,10 +11,16 @@ import numpy as np
 import pytest
 
 from piton.catalog import read_submission
+from piton.core.case import Case, CaseInput
 from piton.core.dtype import DType
-from piton.core.errors import UsageError
-from piton.core.execution import TensorArgument
+from piton.core.errors import EvaluatorError, UsageError
+from piton.core.execution import CaseCall, OutputBuffer, TensorArgument, TimedCall
 from piton.core.operator import AttrSpec, Operator, TensorSpec
+from piton.evaluate.cache import StoredTensor
+from piton.evaluate.golden_service import CaseData, TensorData
+from piton.evaluate.measured import Checked, timed_failures, varied
+from piton.evaluate.policy import EvaluationRequest
+from piton.numerics.tensors import GoldenOutput
 from piton.targets.cpu import words
 from piton.targets.cpu.arena import layout_of
 from piton.targets.cpu.host import host_hardware
@@ -133,3 +140,69 @@ def test_the_record_of_this_machine_is_the_same_each_time_and_names_no_peak_that
     assert found.cores_aiv >= 1
     assert DType.FLOAT8_E4M3 in found.absent_types
     assert not found.silicon.cube_flops
+
+
+class Goldens:
+    """Answers with outputs of the forms given, one per call, or with an error."""
+
+    def __init__(self, *forms: tuple[int, ...]) -> None:
+        self.forms = forms
+        self.asked: list[int] = []
+
+    def given(self, _operator: Operator, _case: object, calls: list[object], _precision: str) -> tuple[GoldenOutput, ...]:
+        """As the golden service."""
+        self.asked.append(len(calls))
+        if not self.forms:
+            raise EvaluatorError("the golden could not be run", found="IndexError")
+        made = [self.forms[number % len(self.forms)] for number in range(len(calls))]
+        return tuple(GoldenOutput("y", DType.FLOAT32, form, memoryview(np.ones(form, np.float32).tobytes())) for form in made)
+
+
+X = tensor(np.linspace(0.1, 0.9, 8).astype(np.float32), DType.FLOAT32)
+CALL = CaseCall("1", (X,), ("x",), {}, results=(TensorArgument("y", (8,), DType.FLOAT32, None),))
+
+
+def checked(goldens: Goldens) -> Checked:
+    """A case whose own golden is eight ones."""
+    twice = Operator(name="t", title="T", level=1, category="x", schema_text="t(Tensor x) -> Tensor y", inputs=(), outputs=())
+    case = Case(operator="t", id="1", inputs=(CaseInput(argument="x", shape=(8,), dtype=DType.FLOAT32),))
+    own = (GoldenOutput("y", DType.FLOAT32, (8,), memoryview(np.ones(8, np.float32).tobytes())),)
+    assert X.data is not None
+    data = CaseData((TensorData(StoredTensor(name="x", dtype=DType.FLOAT32, shape=(8,), offset=0, nbytes=32), X.data),), own)
+    return Checked(twice, case, data, goldens, EvaluationRequest(submission="", run_dir="", cache_dir=""))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("forms", "is_varied"), [([(8,)], True), ([(8,), (7,)], False), ([], False)])
+def test_values_vary_only_where_the_golden_takes_them_and_its_outputs_keep_their_form(forms: list[tuple[int, ...]], is_varied: bool) -> None:
+    assert varied(CALL, checked(Goldens(*forms))).is_varied is is_varied
+
+
+def test_a_case_of_whole_numbers_is_not_tried_on_the_golden() -> None:
+    goldens = Goldens()
+    whole = replace(CALL, tensors=(tensor(np.arange(8, dtype=np.float32), DType.FLOAT32),))
+    assert not varied(whole, checked(goldens)).is_varied
+    assert goldens.asked == []
+
+
+def timed(values: float, *, is_own: bool = False) -> TimedCall:
+    """A call that left this value everywhere."""
+    data = memoryview(np.full(8, values, np.float32).tobytes())
+    output = OutputBuffer("y", (8,), "float32", (1,), is_on_device=True, data=data)
+    return TimedCall(lambda: fresh_inputs([X], 1), (output,), b"\xa5", is_own)
+
+
+def test_every_timed_call_is_compared_and_the_first_wrong_one_is_named() -> None:
+    goldens = Goldens((8,))
+    calls = [*[timed(1.0)] * 119, timed(1.5)]
+    assert timed_failures(calls[:-1], checked(goldens)) == []
+    (found,) = timed_failures(calls, checked(goldens))
+    assert found.numbers["timed_call"] == 120
+    assert max(goldens.asked) == 50
+    assert sum(goldens.asked) >= 119 + 120
+
+
+def test_calls_with_the_cases_own_values_need_no_golden_and_forms_that_were_not_handed_over_are_passed_over() -> None:
+    goldens = Goldens((7,))
+    assert len(timed_failures([timed(1.0, is_own=True), timed(1.5, is_own=True)], checked(goldens))) == 1
+    assert goldens.asked == []
+    assert timed_failures([timed(1.5)], checked(goldens)) == []

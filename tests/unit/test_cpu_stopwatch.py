@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from piton.targets.cpu.kernel_process import Answer
 from piton.targets.cpu.stopwatch import Sample, batch_sizes, call_time, fit
 
 
@@ -66,3 +67,10 @@ def test_the_interval_holds_the_spread_of_slopes() -> None:
 def test_equal_sizes_have_no_slope() -> None:
     with pytest.raises(ValueError, match="different sizes"):
         fit([Sample(3, 1.0), Sample(3, 2.0)])
+
+
+def test_waiting_for_the_core_is_no_time_of_the_kernel_but_never_less_than_what_it_computed() -> None:
+    assert Answer(wall_us=1000.0, waited_us=880.0, cpu_us=115.0).time_us == 120.0
+    assert Answer(wall_us=120.0, waited_us=0.0, cpu_us=115.0).time_us == 120.0
+    assert Answer(wall_us=1000.0, waited_us=990.0, cpu_us=115.0).time_us == 115.0, "two waits at the same time count twice"
+    assert Answer(wall_us=40.0, waited_us=0.0, cpu_us=115.0).time_us == 115.0, "work after the reply, or on a second core"

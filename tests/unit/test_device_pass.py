@@ -154,6 +154,27 @@ def test_what_a_header_of_the_unit_defines_is_kept_for_the_kernel_that_mentions_
     assert texts == {"op.asc": unit, "tiling.h": "\nconstexpr int kTile = 8;\n\n"}
 
 
+@pytest.mark.parametrize(
+    "constants",
+    [
+        "constexpr uint32_t A = 1, B = 8;",
+        "constexpr uint32_t A = f(1, 2), *C = nullptr, B{8};",
+        "static const int A[2] = {1, 2}, B[] = {3};",
+        "constexpr int A = Pick<int, 3>::value, B = A < 3 ? 1 : 2;",
+        "constexpr bool A = 1 < 2, B = true;",
+        "struct Sizes { int n; } A = {1}, B = {2};",
+    ],
+)
+def test_constants_stay_whichever_of_their_names_a_kernel_mentions(constants: str) -> None:
+    for name in ("A", "B"):
+        text = f"{constants}\n__global__ void k() {{ use({name}); }}\n"
+        assert device_part(text) == text
+
+
+def test_what_a_list_of_template_arguments_names_is_not_declared_there() -> None:
+    assert kept("int a = pick<X, B, Y>(1), c = 2;\n__global__ void k() { use(B, Y, X); }\n") == ["__global__ void k() { use(B, Y, X); }"]
+
+
 PIECES = (*"{}()[]<>;:#\"'\\/*\n =,abc~", "class ", "struct ", "template ", "namespace ", "#if ", "#else\n", "torch::")
 
 

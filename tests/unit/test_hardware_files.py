@@ -167,3 +167,11 @@ def test_a_chip_without_a_vector_rate_for_a_float_is_refused_with_its_place(tmp_
     with pytest.raises(FormatError, match=f"{block} has no vector rate for float16") as caught:
         load_hardware(tmp_path / "chip.yaml")
     assert caught.value.where.startswith(str(tmp_path / "chip.yaml"))
+
+
+MEASURED = Path(__file__).resolve().parents[2] / "benchmarks" / "fidelity" / "measured"
+
+
+@pytest.mark.parametrize("path", sorted(MEASURED.glob("*.yaml")), ids=lambda path: path.name)
+def test_a_chip_of_the_benchmarks_has_every_parameter_of_the_timing_model(path: Path) -> None:
+    assert set(load_hardware("ascend910b1").simulation) <= set(load_hardware(str(path)).simulation)

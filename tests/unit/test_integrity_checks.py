@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from piton.core.execution import CopyLog, Execution, OutputBuffer, Probe
+from piton.core.errors import EvaluatorError
+from piton.core.execution import USUAL, CopyLog, Execution, OutputBuffer, Probe
 from piton.core.finding import FindingKind
-from piton.core.integrity import IntegrityMode
+from piton.core.integrity import IntegrityMode, World
 from piton.core.measurement import Measurement, Provenance
+from piton.core.protocols import Target
 from piton.core.verdict import Cause, outcome
 from piton.evaluate.case_order import ordered
-from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs
+from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs, made
 from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.rule_outcomes import has_probes, world_of
 
 
 def execution(read: int = 0, time_us: float = 5.0, *causes: Cause) -> Execution:
@@ -35,7 +40,7 @@ class Calls:
 
     def __call__(self, trial: int, probe: Probe, against: Sequence[int]) -> Attempt:
         self.made.append((trial, probe, tuple(against)))
-        return self._answers["disabled" if probe.launches_do_nothing else "repeated"]
+        return self._answers["disabled" if probe.launches_do_nothing else "usual" if probe == USUAL else "repeated"]
 
 
 def test_a_host_that_read_nothing_costs_no_further_call() -> None:
@@ -58,6 +63,15 @@ def test_outputs_that_follow_the_old_values_were_computed_by_the_host(passes: tu
     found = after_first_trial(first(read=8), calls)
     assert ([item.cause for item in found.outcomes], [item.kind for item in found.findings]) == (causes, kinds)
     assert calls.made == [(2, HOST_REPEATED, (2, 1))], "the second trial's values lie on the device"
+
+
+@pytest.mark.parametrize(("passes_again", "causes"), [(True, []), (False, [Cause.RESULTS_DIFFER])])
+def test_a_repeated_call_that_fails_is_followed_by_the_first_one_again(passes_again: bool, causes: list[Cause]) -> None:
+    """Otherwise whoever fails in every second call would have fresh processes for the second trial."""
+    calls = Calls(repeated=Attempt(execution(8, 5.0, Cause.HOST_EXCEPTION), (False, False), "none"), usual=Attempt(execution(8), (passes_again,), "bytes"))
+    found = after_first_trial(first(read=8), calls)
+    assert [item.cause for item in found.outcomes] == causes
+    assert calls.made == [(2, HOST_REPEATED, (2, 1)), (1, USUAL, (1,))]
 
 
 UNWRITTEN = Attempt(execution(0, 5.0, Cause.UNWRITTEN_OUTPUT), (False,), "poison")
@@ -131,3 +145,27 @@ def test_full_mode_has_two_trials_and_is_another_evaluation() -> None:
     full = EvaluationRequest(submission="s", run_dir="r", cache_dir="c", integrity="full")
     assert (standard.trials, full.trials) == (1, 2)
     assert full.identity() != EvaluationRequest(submission="s", run_dir="r", cache_dir="c", trials=2).identity()
+
+
+def test_a_further_call_that_could_not_be_evaluated_says_what_it_was_for() -> None:
+    def fail(trial: int, probe: Probe, against: Sequence[int]) -> Attempt:
+        raise EvaluatorError("the simulation did not end in time")
+
+    with pytest.raises(EvaluatorError, match="further call for the integrity policy") as caught:
+        made(after_trials, first(), fail, "exp/1")
+    assert "did not end in time" in caught.value.found
+    assert caught.value.where == "exp/1"
+
+
+@pytest.mark.parametrize(
+    ("name", "provenance", "world", "can_repeat"),
+    [
+        ("null", Provenance.SIMULATED, None, False),
+        ("cpu", Provenance.DEVICE, World.CPU, False),
+        ("ascend910b2", Provenance.DEVICE, World.DEVICE, False),
+        ("ascend910b2-sim", Provenance.SIMULATED, World.SIMULATED, True),
+    ],
+)
+def test_only_simulated_targets_repeat_calls(name: str, provenance: Provenance, world: World | None, can_repeat: bool) -> None:
+    target = cast(Target, SimpleNamespace(name=name, provenance=provenance))
+    assert (world_of(target), has_probes(target)) == (world, can_repeat)

@@ -122,3 +122,13 @@ def test_what_is_said_of_rules_is_no_part_of_the_result_but_the_mode_is() -> Non
     assert full.canonical_digest() != plain.canonical_digest()
     written = plain.canonical_result()["integrity"]
     assert written == {"version": "1", "digest": "d"}, "as files had it before there were modes"
+
+
+def test_the_summary_counts_the_rules_by_what_the_run_did_with_them() -> None:
+    from piton.core.integrity import Integrity
+    from piton.report.integrity_text import summary
+
+    states = ("checked", "checked", "not_checked", "not_applicable")
+    known = Integrity(version="1", digest="d", mode="full", rules=tuple(RuleOutcome(rule=str(n), state=state) for n, state in enumerate(states)))
+    assert summary(known) == "integrity full: 2 rules checked, 1 not in this run, 1 not applicable"
+    assert summary(Integrity(version="1", digest="d")) == "integrity standard"

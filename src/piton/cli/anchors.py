@@ -135,8 +135,12 @@ def _sources(suite: Suite, options: HapOptions) -> Iterator[tuple[str, AnchorSou
         with hardware_sources(suite, hardware, cache, may_trace=may_trace) as sources:
             yield hardware.name, sources
         return
-    from piton.targets.registry import DEFAULT_TARGET
+    from piton.targets.cpu.host import NAME as CPU
+    from piton.targets.registry import DEFAULT_TARGET, target_names
 
     name = options.target or DEFAULT_TARGET
+    if name == CPU:
+        action = "evaluate a submission on it: its T_baseline is measured beside each case (docs/cpu.md)"
+        raise UsageError("target cpu has no anchors to show: there is no T_HW of a processor", expected=" or ".join(target_names()), action=action)
     with anchor_sources(suite, named_target(name, cache, lambda _text: None), cache, may_trace=may_trace) as sources:
         yield name, sources

@@ -18,7 +18,7 @@ from rich.console import Console
 from piton.cli.integrity import integrity_mode
 from piton.cli.live import LiveView
 from piton.cli.printing import open_console
-from piton.core.errors import UsageError
+from piton.core.errors import StorageError, UsageError
 from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
 from piton.core.report import Report
@@ -93,6 +93,8 @@ def run_evaluation(options: EvaluationOptions) -> int:
     except KeyboardInterrupt:
         say_stopped(Console(stderr=True), run_dir)
         return _INTERRUPTED
+    except StorageError as error:
+        raise error.with_action(f"make room there, then go on with --resume: {resume_command(sys.argv[1:], run_dir)}") from error
 
 
 def _run(options: EvaluationOptions, run_dir: Path) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from piton.cli.completion import complete_operator, complete_suite, complete_target
-from piton.cli.options import EngineOption, IsolationOption, TrustOption
+from piton.cli.options import EngineOption, IntegrityOption, IsolationOption, TrustOption
 
 serve_app = typer.Typer()
 
@@ -37,6 +37,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option of the command
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running jobs have to end in after SIGTERM; the rest goes on at the next start.")] = 30.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
     trials: Annotated[int, typer.Option(min=1, max=2, help="Trials that a case has to pass.")] = 1,
+    integrity: IntegrityOption = "standard",
     engine: EngineOption = "in-process",
     isolation: IsolationOption = 0,
     trust: TrustOption = False,
@@ -66,6 +67,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option of the command
         grace_s=grace,
         seed=seed,
         trials=trials,
+        integrity=integrity,
         engine=engine,
         isolation=isolation,
         is_trusted=trust,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from piton.cli.evaluation import bounds, cache_dir
+from piton.cli.integrity import integrity_mode
 from piton.cli.start import stops_raised
 from piton.core.errors import TargetUnavailableError, UsageError
 from piton.core.visible import visible
@@ -45,6 +46,7 @@ class ServeOptions:
     grace_s: float
     seed: int
     trials: int
+    integrity: str
     engine: str
     isolation: int
     is_trusted: bool
@@ -85,6 +87,7 @@ def settings_of(options: ServeOptions) -> ServeSettings:
         jobs=options.jobs,
         seed=options.seed,
         trials=options.trials,
+        integrity=integrity_mode(options.integrity),
         engine=engine_place(options.engine, options.isolation),
         isolation=options.isolation,
         paths=options.paths,

@@ -72,6 +72,8 @@ class CaseCall:
     omitted: tuple[str, ...] = ()
     results: tuple[TensorArgument, ...] = ()
     """Forms of the outputs, without data: for targets that hand them over allocated. Of a list output each element, `y[0]` and so on."""
+    is_varied: bool = True
+    """Measured calls may have other values than the case's own; False where the forms of outputs, or whether there are any, depend on values."""
     budget_cycles: int = 10_000_000_000
     """Simulated cycles after which device code is cut (verdict timed_out, device_budget)."""
     deadline_s: float = 300.0
@@ -112,6 +114,8 @@ class TimedCall:
     """What it left in its outputs."""
     poison: bytes
     """The byte that they held before."""
+    is_own: bool = False
+    """It had the case's own values."""
 
 
 class CorePipes(Frozen):
@@ -218,6 +222,8 @@ class Execution:
     """Wall-clock seconds that a simulated device worked on the call: what the simulator costs, nothing about the operator."""
     timelines: tuple[LaunchTimeline, ...] = ()
     """Of the first launches that were not cut; empty unless asked for."""
+    is_killed: bool = False
+    """A process of the call was ended by a SIGKILL that none of its bounds explains: by somebody else, unless this happens again and again."""
     timed: tuple[TimedCall, ...] = ()
     """Of a target that measures real time: calls with other values than the case's, all of which have to be right."""
     plays_golden: bool = False

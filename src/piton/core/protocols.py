@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from signal import SIGKILL
 from typing import Literal, Protocol, runtime_checkable
 
 from piton.core.execution import Build, CaseCall, Execution
@@ -79,6 +80,13 @@ class ProcessResult:
     """Processor time, user and system, of the process and of the children it waited for; 0 where unknown."""
     is_flooded: bool = False
     """It was ended because it printed more than `Limits.flood_bytes`."""
+    is_bounded: bool = False
+    """It was ended because it went over another bound: files, memory of the control group, processor time."""
+
+    @property
+    def is_killed(self) -> bool:
+        """True when a SIGKILL ended it that none of its bounds explains: its own, or one from outside."""
+        return self.signal == SIGKILL and not (self.is_flooded or self.is_bounded or self.is_timed_out)
 
 
 class RunningProcess(Protocol):
@@ -207,6 +215,36 @@ class Target(Protocol):
     @property
     def device(self) -> Device:
         """Opener of sessions."""
+        ...
+
+
+class CanaryCondition(Protocol):
+    """What one measurement of a canary found."""
+
+    @property
+    def work_us(self) -> float:
+        """Time of one call of its kernel."""
+        ...
+
+
+class Canary(Protocol):
+    """A small kernel of ours, ready to be measured again and again."""
+
+    def measure(self) -> CanaryCondition:
+        """Run it now and check what it computed. Raises EvaluatorError when it does not run, or is wrong: the device is not fit to judge anybody."""
+        ...
+
+    def close(self) -> None:
+        """End its processes; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class CanaryDevice(Protocol):
+    """A device whose times are measured, so that its state has a say in them. Simulated devices are none: their times depend on nothing outside."""
+
+    def canary(self, runner: Runner) -> Canary:
+        """A canary; after `prepare`. Raises EvaluatorError when it can't be started."""
         ...
 
 

@@ -10,6 +10,7 @@ from piton.core.canonical import digest
 from piton.core.case import Case, SizeClass
 from piton.core.dtype import DType
 from piton.core.execution import Accuracy, CopyLog, Diagnostic, LaunchRecord
+from piton.core.fault import Fault, Retry
 from piton.core.finding import Finding
 from piton.core.hardware import ChipFigures
 from piton.core.integrity import Integrity
@@ -106,6 +107,8 @@ class CaseResult(Frozen):
     """What became of it."""
     void: str = ""
     """Why we could not evaluate; such a case is never scored and makes the report incomplete."""
+    fault: Fault | None = None
+    """What kind of fault made it void; None for a case that is not, and in files from before it was kept."""
     others: tuple[Outcome, ...] = ()
     """Further outcomes that precedence put behind `outcome`."""
     checks: tuple[OutputCheck, ...] = ()
@@ -130,6 +133,8 @@ class CaseResult(Frozen):
     """True for a hidden case whose details are withheld: it has its verdict and HAP, and is never scored again."""
     wall_s: float = 0.0
     """Wall-clock seconds the harness spent; not part of the canonical result."""
+    retries: tuple[Retry, ...] = ()
+    """Tries before this one that a fault of the machine brought to nothing; not part of the canonical result."""
 
 
 class OperatorResult(Frozen):
@@ -267,7 +272,7 @@ class Report(Frozen):
         return 100 * (len(self.operators) + len(self.missing_operators))
 
     def canonical_result(self) -> dict[str, object]:
-        """The report without environment, wall times, what depends on the isolation and its own digest: equal for equal work on any machine.
+        """The report without environment, wall times, retries, what depends on the isolation and its own digest: equal for equal work on any machine.
 
         What an older report does not have is left out where there is none (second trial, reasons of waits, work figures, the cube's data path, intervals,
         policy, its mode, method, accuracy, cube cores of a mixed launch), so that it still matches its digest.
@@ -295,9 +300,10 @@ class Report(Frozen):
 
 
 def _drop_from_case(case: dict[str, Any]) -> None:
-    """Remove from a dumped case its wall time and what an older one does not have."""
+    """Remove from a dumped case its wall time, its retries and what an older one does not have."""
     case.pop("wall_s")
-    _drop_absent(case, second_checks=(), is_sealed=False)
+    case.pop("retries")
+    _drop_absent(case, fault=None, second_checks=(), is_sealed=False)
     for launch in case["launches"]:
         _drop_absent(launch, cores=0, wait_cycles={}, lost_cycles={}, hbm_bytes=None, l2_bytes=None, cube=None)
     for anchor in filter(None, (case["t_hw"], case["t_baseline"])):

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from piton.core.canonical import digest
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import Build, CaseCall, TensorArgument
 from piton.core.fidelity import regime
 from piton.core.measurement import Anchor, AnchorKind, Measurement, Provenance
@@ -88,6 +88,8 @@ class SimulatedBaselines:
     def _measure(self, key: str, build: Build, operator: Operator, case: Case) -> _Stored:
         try:
             execution = self._session(build, operator).call(timing_call(operator, case))
+            if execution.is_killed:
+                raise ProcessLostError("a process of the baseline was ended from outside", where=f"{operator.name}/{case.id}")
             if execution.outcomes or execution.time is None:
                 reason = execution.outcomes[0].message if execution.outcomes else "it has no time"
                 raise EvaluatorError(f"the baseline failed: {reason}", where=f"{operator.name}/{case.id}")

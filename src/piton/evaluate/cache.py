@@ -79,6 +79,11 @@ class Entry:
     tensors: tuple[StoredTensor, ...]
     data: memoryview
 
+    @classmethod
+    def copied(cls, descriptor: int, tensors: tuple[StoredTensor, ...]) -> Entry:
+        """What lies in a file in memory that somebody else may write to; a tensor beyond its end comes out short."""
+        return cls(tensors, memoryview(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))
+
     def view(self, tensor: StoredTensor) -> memoryview:
         """Raw bytes of one tensor."""
         return self.data[tensor.offset : tensor.offset + tensor.nbytes]

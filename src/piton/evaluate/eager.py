@@ -17,6 +17,7 @@ from piton.core.canonical import digest
 from piton.core.case import Case
 from piton.core.eager import EagerConstants, EagerTrace, Launch
 from piton.core.errors import EvaluatorError
+from piton.core.fault import TRANSIENT
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor
 from piton.core.operator import Frozen, Operator
@@ -70,6 +71,8 @@ class TraceBook:
         try:
             made = self._make.trace(operator, case)
         except EvaluatorError as error:
+            if error.fault in TRANSIENT:  # another try is due
+                raise
             self._failed[key] = f"the golden could not be traced: {error.problem}" + (f" ({error.found})" if error.found else "")
             raise EvaluatorError(self._failed[key], where=f"{operator.name}/{case.id}") from error
         if self._store is not None:

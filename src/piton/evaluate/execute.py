@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from piton.core.case import Case, size_class
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import Build, CaseCall, Execution, Probe, TensorArgument
 from piton.core.fidelity import with_error
 from piton.core.interval import ErrorBand
@@ -23,17 +23,19 @@ from piton.evaluate.arguments import all_attributes, argument_order, tensor_argu
 from piton.evaluate.build import Workplace
 from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, wants_further_calls
+from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, made, wants_further_calls
 from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
+from piton.evaluate.measured import Checked, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
 from piton.evaluate.overlap import Rest
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.progress import CaseStarted
+from piton.evaluate.retry import Tried, Tries, result_of
 from piton.evaluate.rule_outcomes import has_probes
 from piton.evaluate.timing import AnchorBook, CaseAnchors
 from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.trials import FIRST, SECOND, in_second_trial
-from piton.evaluate.unrun import describe_error, void_case
+from piton.evaluate.unrun import void_case
 from piton.numerics.impostors import as_output
 from piton.report.rescore import score_case
 from piton.targets.null import NAME as NULL
@@ -76,6 +78,7 @@ class CaseLane:
         self._shared = shared
         self._session: tuple[str, Session] | None = None
         self._is_interrupted = False
+        self._takes_kills = False
 
     def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
         """Call the submission on one case. Judging the last of its calls is the rest: on a simulated target it overlaps with the next case.
@@ -84,8 +87,8 @@ class CaseLane:
         """
         self._shared.place.events(CaseStarted(operator=task.operator.name, case_id=task.case.id, lane=self._number))
         started = time.monotonic()
-        judge = self._caught(task)
-        rest = Rest(lambda: self._finish(task, judge, started))
+        tried = Tries(lambda is_last: self._called(task, is_last=is_last), self._close_session, self._is_stopped).run()
+        rest = Rest(lambda: self._finish(task, tried, started))
         return rest if self._is_simulated else rest.finish()
 
     @property
@@ -93,21 +96,10 @@ class CaseLane:
         """What is measured must not share its machine with anything else of ours."""
         return self._shared.place.target.provenance is Provenance.SIMULATED
 
-    def _caught(self, task: CaseTask) -> Callable[[], CaseResult]:
-        """What concludes the case; where it could not be called, what gives a void."""
-        try:
-            return self._called(task)
-        except Exception as error:  # noqa: BLE001 - a mistake of ours voids one case and is listed; it must not cost the others
-            found = _void(task, error)
-            self._close_session()  # whatever state it is in, the next case must not see it
-            return lambda: found
-
-    def _finish(self, task: CaseTask, judge: Callable[[], CaseResult], started: float) -> CaseResult | None:
+    def _finish(self, task: CaseTask, tried: Tried[Callable[[], CaseResult]], started: float) -> CaseResult | None:
         """The result of a case, in the journal; None when the run was stopped before."""
-        try:
-            result = judge()
-        except Exception as error:  # noqa: BLE001 - likewise
-            result = _void(task, error)
+        judged = tried.then(lambda judge: Tries(lambda _is_last: judge(), lambda: None, self._is_stopped).run())
+        result = result_of(judged, lambda trouble: void_case(task.operator, task.case, trouble.reason))
         if self._is_interrupted:
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
@@ -115,6 +107,9 @@ class CaseLane:
             self._shared.failures.keep_result(result)  # before the journal has the case: a finished failure has its reproducer
         self._shared.finished(task, result)
         return result
+
+    def _is_stopped(self) -> bool:
+        return self._is_interrupted
 
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
@@ -127,8 +122,9 @@ class CaseLane:
         """End the processes of this lane."""
         self._close_session()
 
-    def _called(self, task: CaseTask) -> Callable[[], CaseResult]:
-        """All calls of a case; what comes back concludes. Nobody waits for the judgement on a call that is the last whatever it says."""
+    def _called(self, task: CaseTask, *, is_last: bool) -> Callable[[], CaseResult]:
+        """All calls of a case in one try; what comes back concludes. Nobody waits for the judgement on a call that is the last whatever it says."""
+        self._takes_kills = is_last
         trial = TrialData(FIRST, self._shared.goldens.fetch(task.operator, task.case))
         anchors = self._shared.anchors.of(task.operator, task.case)  # after the golden: a case without one needs no baseline run
         called, bands = self._call(task, trial, anchors), self._shared.place.target.hardware.fidelity
@@ -158,7 +154,7 @@ class CaseLane:
         """The calls that show what outputs depend on, where the target can make them."""
         if not has_probes(self._shared.place.target):
             return Further()
-        return checks(Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors))
+        return made(checks, Attempt(first.execution, (True,), first.outputs), partial(self._attempt, task, anchors), f"{task.operator.name}/{task.case.id}")
 
     def _attempt(self, task: CaseTask, anchors: CaseAnchors, number: int, probe: Probe, against: Sequence[int]) -> Attempt:
         """One further call with the values of a trial; right or not for each of the trials `against`."""
@@ -166,9 +162,8 @@ class CaseLane:
         trials = {wanted: TrialData(wanted, shared.goldens.fetch(task.operator, task.case, wanted)) for wanted in dict.fromkeys((number, *against))}
         with shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"):
             call = replace(case_call(task, trials[number].data, anchors, shared), probe=probe)
-            execution = self._open(task).call(call)
-            failures = [[*execution.outcomes, *check_trial(task, trials[wanted], execution, shared)[1]] for wanted in against]
-            passes = tuple(decide(found).verdict is Verdict.PASSED for found in failures)
+            execution = self._ask(task, call)
+            passes = tuple(not execution.outcomes and not check_trial(task, trials[wanted], execution, shared)[1] for wanted in against)
             is_empty = all(0 in output.shape for output in execution.outputs)
             return Attempt(replace(execution, outputs=(), timelines=()), passes, digest_of_outputs(execution.outputs), is_empty)
 
@@ -178,7 +173,9 @@ class CaseLane:
             trial = TrialData(SECOND, self._shared.goldens.fetch(task.operator, task.case, SECOND))
             return self._call(task, trial, anchors).judged()
         except EvaluatorError as error:
-            raise EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}") from error
+            wrapped = EvaluatorError("the second trial could not be evaluated", found=str(error), where=f"{task.operator.name}/{task.case.id}")
+            wrapped.fault = error.fault
+            raise wrapped from error
 
     def _call(self, task: CaseTask, trial: TrialData, anchors: CaseAnchors) -> CalledTrial:
         shared = self._shared
@@ -186,12 +183,21 @@ class CaseLane:
             held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
             traces = shared.traces if trial.number == FIRST else None
             call = case_call(task, trial.data, anchors, shared)
-            execution = self._open(task).call(replace(call, timeline=traces.request if traces else None))
+            checked = Checked(task.operator, task.case, trial.data, shared.goldens, shared.request)
+            call = varied(call, checked) if shared.anchors.is_measuring else call
+            execution = self._ask(task, replace(call, timeline=traces.request if traces else None))
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
             execution = own_outputs(execution) if self._is_last(execution) else execution
-            return CalledTrial(task, trial, execution, shared, held.pop_all())
+            return CalledTrial(task, trial, execution, checked, shared, held.pop_all())
+
+    def _ask(self, task: CaseTask, call: CaseCall) -> Execution:
+        """One call. Raises ProcessLostError when a SIGKILL that nothing explains ended it, as long as there is another try."""
+        execution = self._open(task).call(call)
+        if execution.is_killed and not self._takes_kills:
+            raise ProcessLostError("a process of the submission was ended by a SIGKILL from outside", where=f"{task.operator.name}/{task.case.id}")
+        return execution
 
     def _open(self, task: CaseTask) -> Session:
         kept = self._session
@@ -272,8 +278,3 @@ def conclude(
         copies=execution.copies,
         findings=(*anchors.findings, *execution.findings, *(item for item in later.execution.findings if item not in execution.findings), *further.findings),
     )
-
-
-def _void(task: CaseTask, error: Exception) -> CaseResult:
-    reason = str(error) if isinstance(error, EvaluatorError) else f"internal error of Piton, please report it: {describe_error(error)}"
-    return void_case(task.operator, task.case, reason)

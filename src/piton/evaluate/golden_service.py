@@ -22,7 +22,7 @@ import piton.numerics
 from piton.core.canonical import canonical_json, digest, digest_bytes
 from piton.core.case import Case
 from piton.core.eager import EagerTrace
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, GoldenDeadlineError, GoldenError, ProcessLostError
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Role, Runner, RunningProcess
 from piton.evaluate.cache import Entry, StoredTensor, TensorStore, memory_file
@@ -90,9 +90,9 @@ class GoldenWorker:
             socket.send_fds(self._socket, [canonical_json(request).encode()], [descriptor])
             reply = self._socket.recv(MESSAGE_BYTES)
         except TimeoutError:
-            raise EvaluatorError("the golden run did not end in time", where=where, found=f"more than {self._socket.gettimeout():.0f} s") from None
+            raise GoldenDeadlineError("the golden run did not end in time", where=where, found=f"more than {self._socket.gettimeout():.0f} s") from None
         except OSError as error:
-            raise EvaluatorError("the golden worker is gone", where=where, found=str(error)) from None
+            raise ProcessLostError("the golden worker is gone", where=where, found=str(error)) from None
         return _parse_reply(reply, where, self._process)
 
     def close(self) -> None:
@@ -158,14 +158,10 @@ class GoldenService:
         request = GoldenRequest(operator=operator, case=case, suite_version=version, seed=0, precision="native", wanted="trace")
         return _parse_trace(self._ask(request, _read_all), f"{operator.name}/{case.id}")
 
-    def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[tuple[GoldenOutput, ...], ...]:
-        """Outputs of calls with other inputs than the case's own (in the order of its tensors); nothing is kept. Raises EvaluatorError as `fetch` does."""
+    def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[GoldenOutput, ...]:
+        """Outputs of calls with other inputs than the case's own (in the order of its tensors), call by call; nothing is kept. Raises as `fetch`."""
         request = self._request(operator, case, precision, FIRST).model_copy(update={"wanted": "given", "calls": len(calls)})
-        parts = [part for inputs in calls for part in inputs]
-        take = lambda descriptor, tensors: Entry(tensors, memoryview(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))  # noqa: E731
-        found = _split(self._ask(request, take, parts)).outputs
-        each = len(found) // len(calls)
-        return tuple(found[number * each : (number + 1) * each] for number in range(len(calls)))
+        return _split(self._ask(request, Entry.copied, [part for inputs in calls for part in inputs])).outputs
 
     def close(self) -> None:
         """End all workers; a golden run in progress fails with EvaluatorError."""
@@ -269,14 +265,14 @@ def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[Sto
     if not reply:
         ended = process.wait(5.0)
         found = _ending(ended.stderr if ended else "")
-        raise EvaluatorError("the golden worker died", where=where, found=found, action="see whether golden.py ends its process or needs too much memory")
+        raise ProcessLostError("the golden worker died", where=where, found=found, action="see whether golden.py ends its process or needs too much memory")
     try:
         content = json.loads(reply)
         if "error" in content:
-            raise EvaluatorError("the golden could not be run", where=where, found=str(content["error"]))
+            raise GoldenError("the golden could not be run", where=where, found=str(content["error"]))
         return _TENSORS.validate_python(content["tensors"])
     except (ValueError, TypeError, KeyError, ValidationError) as error:
-        raise EvaluatorError("the golden worker answered nonsense", where=where, found=str(error).splitlines()[0]) from None
+        raise GoldenError("the golden worker answered nonsense", where=where, found=str(error).splitlines()[0]) from None
 
 
 def _read_all(descriptor: int, _tensors: tuple[StoredTensor, ...]) -> bytes:

@@ -15,7 +15,8 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from piton.core.execution import OTHER_POISON, Execution, OutputBuffer, Probe
+from piton.core.errors import EvaluatorError
+from piton.core.execution import OTHER_POISON, USUAL, Execution, OutputBuffer, Probe
 from piton.core.finding import Finding, FindingKind
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.trials import FIRST, SECOND
@@ -59,6 +60,14 @@ Checks = Callable[[Attempt, Try], Further]
 """Further calls after a first attempt."""
 
 
+def made(checks: Checks, first: Attempt, attempt: Try, where: str) -> Further:
+    """What the checks find. Raises EvaluatorError that names them when a call could not be evaluated."""
+    try:
+        return checks(first, attempt)
+    except EvaluatorError as error:
+        raise EvaluatorError("a further call for the integrity policy could not be evaluated", found=str(error), where=where) from error
+
+
 def digest_of_outputs(outputs: Sequence[OutputBuffer]) -> str:
     """SHA-256 over names, forms and bytes."""
     found = hashlib.sha256()
@@ -77,7 +86,8 @@ def after_first_trial(first: Attempt, attempt: Try) -> Further:
     """Run before anything else of the case: the host must not have been told anything of the second trial."""
     if not wants_further_calls(first.execution):
         return Further()
-    return _host_values(first, attempt(SECOND, HOST_REPEATED, (SECOND, FIRST)))
+    found = attempt(SECOND, HOST_REPEATED, (SECOND, FIRST))
+    return _host_values(first, found).joined(_history_again(attempt) if found.execution.outcomes else NOTHING)
 
 
 def after_trials(first: Attempt, attempt: Try) -> Further:
@@ -99,6 +109,14 @@ def _host_values(first: Attempt, found: Attempt) -> Further:
         return Further((outcome(Cause.HOST_COMPUTED, text, read_bytes=read),))
     text = f"the host read {read} bytes of values from the device during the call, and the outputs depend on them; what it may read is metadata"
     return Further((), (Finding(kind=FindingKind.HOST_VALUES_READ, message=text),))
+
+
+def _history_again(attempt: Try) -> Further:
+    """A call that failed has cost the processes: the first one once more, so that the second trial is no first call of its process. Failing is no way out."""
+    again = attempt(FIRST, USUAL, (FIRST,))
+    if again.passes == (True,):
+        return NOTHING
+    return Further((outcome(Cause.RESULTS_DIFFER, "the first call, which had passed, did not pass again in fresh processes"),))
 
 
 def _process_history(first: Attempt, found: Attempt) -> Further:

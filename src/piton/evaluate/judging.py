@@ -15,7 +15,7 @@ from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors
 from piton.evaluate.golden_service import CaseData
 from piton.evaluate.integrity_checks import digest_of_outputs
-from piton.evaluate.measured import timed_failures
+from piton.evaluate.measured import Checked, timed_failures
 
 if TYPE_CHECKING:
     from piton.evaluate.execute import CaseTask, Evaluation
@@ -54,15 +54,17 @@ class CalledTrial:
     trial: TrialData
     execution: Execution
     """With outputs that outlive the session's next call."""
+    checked: Checked
+    """What timed calls are compared with."""
     shared: Evaluation
     held: ExitStack
 
     def judged(self) -> TrialResult:
-        """Compare the outputs; to be called once. Raises EvaluatorError when the golden's same-dtype run was needed and failed."""
+        """Compare the outputs; again only after it raised. Raises EvaluatorError when the golden's same-dtype run was needed and failed."""
         task, trial, execution, shared = self.task, self.trial, self.execution, self.shared
         with self.held:
             checks, failures = check_trial(task, trial, execution, shared)
-            failures += timed_failures(task.operator, task.case, execution.timed, shared.goldens, request=shared.request) if not failures else []
+            failures += timed_failures(execution.timed, self.checked) if not failures else []
             if shared.failures is not None and decide([*execution.outcomes, *failures]).verdict is not Verdict.PASSED:
                 shared.failures.keep_tensors(task.operator.name, task.case, trial.number, CallTensors(trial.data, execution.outputs))
             outputs = digest_of_outputs(execution.outputs) if shared.request.integrity == "full" else ""

@@ -7,8 +7,8 @@ its own under the same measurement (targets.cpu.bench), so that both times have 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from piton.core.canonical import canonical_json
 from piton.core.case import Case
@@ -21,45 +21,86 @@ from piton.core.suite import Suite
 from piton.core.verdict import Outcome
 from piton.evaluate.build import Workplace
 from piton.evaluate.check import Expectation, check_outputs
-from piton.evaluate.golden_service import GoldenService, TensorData
+from piton.evaluate.golden_service import CaseData, GoldenService, TensorData
 from piton.evaluate.policy import EvaluationRequest
 from piton.numerics.tensors import GoldenOutput
 from piton.targets.cpu.bench import Bench
 from piton.targets.cpu.kernel_process import Launch
+from piton.targets.cpu.perturb import fresh_inputs, is_fresh
 from piton.targets.cpu.target import CpuDevice
-
-if TYPE_CHECKING:
-    from piton.evaluate.cache import StoredTensor
 
 _ENTRY = "piton.evaluate.worker.timed_golden:serve"
 _VERSION = "golden in torch, measured on this processor"
 _DAY_S = 86_400
+_TRIED_SEEDS = (1, 2, 3)
+"""Of values that are tried on the golden before a case is measured."""
 _MOST_TOGETHER = 50
 """Calls in one request: a reply names every output, and has bounds."""
 _BYTES_TOGETHER = 64 << 20
 """Bytes of inputs and outputs in one request: goldens are small beside what a case takes anyway."""
 
 
-def timed_failures(operator: Operator, case: Case, timed: Sequence[TimedCall], goldens: GoldenService, *, request: EvaluationRequest) -> list[Outcome]:
+@dataclass(frozen=True)
+class Checked:
+    """What timed calls are compared with, and how."""
+
+    operator: Operator
+    case: Case
+    data: CaseData
+    """Inputs and goldens of the case's own values."""
+    goldens: GoldenService
+    request: EvaluationRequest
+
+    def golden(self, inputs: Sequence[Sequence[memoryview]]) -> tuple[tuple[GoldenOutput, ...], ...]:
+        """Goldens of other values."""
+        found = self.goldens.given(self.operator, self.case, inputs, "float64")
+        each = len(found) // len(inputs)
+        return tuple(found[number * each : (number + 1) * each] for number in range(len(inputs)))
+
+    def failures(self, call: TimedCall, inputs: Sequence[memoryview], golden: tuple[GoldenOutput, ...]) -> list[Outcome]:
+        """What is wrong with the outputs of one call."""
+        data = tuple(TensorData(item.tensor, part) for item, part in zip(self.data.inputs, inputs, strict=True))
+        native = partial(self._native, inputs)
+        expected = Expectation(self.operator, self.case, data, golden, native, self.request.precision_profile, 1)
+        return check_outputs(call.outputs, expected)[1]
+
+    def _native(self, inputs: Sequence[memoryview]) -> tuple[GoldenOutput, ...]:
+        return self.goldens.given(self.operator, self.case, [inputs], "native")
+
+
+def timed_failures(timed: Sequence[TimedCall], checked: Checked) -> list[Outcome]:
     """What is wrong with the first timed call whose outputs are not right; each is compared with the golden of its own inputs, element by element.
 
     Raises EvaluatorError when the golden could not be run on these inputs.
     """
     together = max(1, min(_MOST_TOGETHER, _BYTES_TOGETHER // max(1, _call_bytes(timed))))
+    forms = _forms(checked.data.outputs)
     for first in range(0, len(timed), together):
         calls = timed[first : first + together]
         inputs = [call.inputs() for call in calls]
-        for number, golden in enumerate(goldens.given(operator, case, inputs, "float64")):
-            data = tuple(TensorData(_form(case, index), part) for index, part in enumerate(inputs[number]))
-            native = partial(_native, goldens, operator, case, inputs[number])
-            _, failures = check_outputs(calls[number].outputs, Expectation(operator, case, data, golden, native, request.precision_profile, 1))
+        goldens = [checked.data.outputs] * len(calls) if calls[0].is_own else checked.golden(inputs)
+        for number, (call, golden) in enumerate(zip(calls, goldens, strict=True)):
+            if _forms(golden) != forms:  # values for which the outputs that were handed over do not fit: nobody could have filled them
+                continue
+            failures = checked.failures(call, inputs[number], golden)
             if failures:
                 return [_in_timed_call(failures[0], first + number + 1, len(timed))]
     return []
 
 
-def _native(goldens: GoldenService, operator: Operator, case: Case, inputs: Sequence[memoryview]) -> tuple[GoldenOutput, ...]:
-    return goldens.given(operator, case, [inputs], "native")[0]
+def varied(call: CaseCall, checked: Checked) -> CaseCall:
+    """The call, whose measured calls keep the case's own values where the golden does not take others or makes outputs of another form from them."""
+    if not is_fresh(call.tensors):
+        return replace(call, is_varied=False)
+    try:
+        found = checked.golden([fresh_inputs(call.tensors, seed) for seed in _TRIED_SEEDS])
+    except EvaluatorError:
+        return replace(call, is_varied=False)
+    return replace(call, is_varied=all(_forms(golden) == _forms(checked.data.outputs) for golden in found))
+
+
+def _forms(outputs: Sequence[GoldenOutput]) -> list[object]:
+    return [(item.shape, item.dtype) for item in outputs]
 
 
 def _call_bytes(timed: Sequence[TimedCall]) -> int:
@@ -121,11 +162,3 @@ def _in_timed_call(found: Outcome, number: int, count: int) -> Outcome:
     """The outcome with the word that a timed call found it."""
     message = f"timed call {number} of {count} (values of its own): {found.message or found.cause.value}"
     return found.model_copy(update={"message": message, "numbers": {**found.numbers, "timed_call": number}})
-
-
-def _form(case: Case, index: int) -> StoredTensor:
-    from piton.evaluate.cache import StoredTensor
-
-    item = case.inputs[index]
-    size = item.dtype.bytes_of(item.elements)
-    return StoredTensor(name=item.argument, list_index=item.list_index, dtype=item.dtype, shape=item.shape, offset=0, nbytes=size)

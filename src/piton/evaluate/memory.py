@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, MemoryTooSmallError
 
 _GOLDEN_COPIES = 2
 """A golden run holds its inputs and outputs in the wide type, and about as much again in temporaries."""
@@ -45,7 +45,7 @@ class MemoryGuard:
     def reserve(self, wanted_bytes: int, subject: str) -> Iterator[None]:
         """Wait until `wanted_bytes` fit. Raises EvaluatorError, naming `subject`, if they never can."""
         if wanted_bytes > self._total:
-            raise EvaluatorError(
+            raise MemoryTooSmallError(
                 "skipped: this machine has too little memory",
                 expected=f"about {wanted_bytes >> 20} MiB",
                 found=f"{self._total >> 20} MiB to use",

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +27,7 @@ from piton.curate.hidden import hidden_suite, read_key, require_cases
 from piton.evaluate.admit import check_trust, find_refusals
 from piton.evaluate.anchoring import open_anchors, with_baselines
 from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
+from piton.evaluate.batches import Batches, Keep, Named, Results
 from piton.evaluate.build import Workplace
 from piton.evaluate.build_ahead import BuildsAhead, BuiltFirst, PlannedTask
 from piton.evaluate.cache import TensorStore
@@ -34,7 +35,7 @@ from piton.evaluate.case_order import ordered
 from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
-from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
+from piton.evaluate.execute import CaseLane, Evaluation
 from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
@@ -96,6 +97,8 @@ def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, even
     warn_about_key(request, place.events)
     with open_crew(place, subject) as crew, open_journal(subject) as journal:  # before anything that takes long: a run that is stopped there can be resumed
         place = replace(place, crew=crew)
+        if journal.remark:
+            place.events(Notice(journal.remark))
         prepare_target(place)
         extras = make_extras(place, subject)
         with building(place, subject, extras) as ahead:
@@ -303,7 +306,7 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
     hidden = subject.request.hidden
     is_sealed, is_silent = hidden is not None and hidden.detail != "all", hidden is not None and hidden.detail == "counts"
 
-    def keep(task: CaseTask, result: CaseResult) -> None:
+    def keep(task: Named, result: CaseResult) -> None:
         kept = seal_case(result) if is_sealed else result
         journal.append(task.key, kept)
         place.events(HiddenCaseFinished(task.operator.name) if is_silent else CaseFinished(kept))
@@ -312,8 +315,12 @@ def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[
         results, is_interrupted = run_with_crew(place, tasks, extras.failures, keep)
     else:
         with shared_parts(place, subject, tasks, anchors) as (goldens, guard):
-            shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, keep, extras.failures, extras.traces)
-            results, is_interrupted = run_in_lanes(tasks, subject.request.jobs, partial(_lane, shared), place.is_stopped)
+
+            def run(some: Sequence[PlannedTask], take: Keep) -> Results:
+                shared = Evaluation(subject.request, place, effective_submission(subject), goldens, anchors, guard, take, extras.failures, extras.traces)
+                return run_in_lanes(some, subject.request.jobs, partial(_lane, shared), place.is_stopped)
+
+            results, is_interrupted = Batches(place.target, place.runner, run, keep).all(tasks)
     finished = {(result.operator, result.case.id): result for result in results if result is not None}
     if is_interrupted:
         place.events(Interrupted(remaining=len(tasks) - len(finished) - sum(task.is_unbuildable for task in tasks)))

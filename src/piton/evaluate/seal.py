@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from piton.core.case import Case
 from piton.core.execution import CopyLog
+from piton.core.fault import Retry
 from piton.core.report import CaseResult, HiddenSet, OperatorResult, Report
 from piton.core.score import HapScore
 from piton.core.verdict import Outcome, Verdict
@@ -38,6 +39,7 @@ def seal_case(result: CaseResult) -> CaseResult:
             "outcome": _bare(result.outcome),
             "others": tuple(_bare(item) for item in result.others),
             "void": _VOID if result.void else "",
+            "retries": tuple(Retry(fault=item.fault, reason=_WITHHELD) for item in result.retries),
             "checks": (),
             "second_checks": (),
             "time": None,

@@ -9,8 +9,9 @@ from typing import Literal
 from piton.anchors import t_hw
 from piton.catalog import QuotedAnchors
 from piton.core.case import Case
+from piton.core.errors import EvaluatorError
 from piton.core.execution import CaseCall
-from piton.core.finding import Finding
+from piton.core.finding import Finding, FindingKind
 from piton.core.hardware import Hardware
 from piton.core.measurement import Anchor, Provenance
 from piton.core.operator import Operator
@@ -59,12 +60,20 @@ class AnchorBook:
         chosen = self._baselines.choose(operator, case, quoted.t_baseline, self._profile)
         return CaseAnchors(roof, chosen.anchor, chosen.findings)
 
+    @property
+    def is_measuring(self) -> bool:
+        """True on a target that measures real time on this machine."""
+        return self._baselines.measured is not None
+
     def measured(self, anchors: CaseAnchors, operator: Operator, case: Case, call: CaseCall) -> CaseAnchors:
-        """The anchors with T_baseline measured now, on targets where it is, unless a file has given one. Raises EvaluatorError when the golden does not run."""
+        """The anchors with T_baseline measured now, on targets where it is, unless a file has given one; without, and with a finding, where that fails."""
         source = self._baselines.measured
         if source is None or anchors.t_baseline is not None:
             return anchors
-        return replace(anchors, t_baseline=source.anchor(operator, case, call))
+        try:
+            return replace(anchors, t_baseline=source.anchor(operator, case, call))
+        except EvaluatorError as error:  # the submission's time is as good without it
+            return replace(anchors, findings=(*anchors.findings, Finding(kind=FindingKind.OTHER, message=str(error))))
 
     def budget_cycles(self, anchors: CaseAnchors) -> int:
         """Simulated cycles a call may take: a multiple of T_baseline, between a floor and a ceiling. Of a modelled one the upper end counts: it is rough."""

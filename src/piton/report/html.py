@@ -8,6 +8,7 @@ from piton.report.fair_record import fair_summary
 from piton.report.lanes import Timelines
 from piton.report.method_text import method_pairs
 from piton.report.page import build_page, provenance_labels
+from piton.report.speedup import speedup_text
 from piton.report.template import render
 
 
@@ -19,6 +20,7 @@ def html_text(report: Report, timelines: Timelines | None = None) -> str:
         page=page,
         report=report,
         rows=rows,
+        speedup_text=speedup_text,
         failures=failures,
         plot=plot,
         lanes=lanes,

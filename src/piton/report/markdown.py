@@ -16,6 +16,7 @@ from piton.report.limits import limit_charts, limited_cases
 from piton.report.markup import MOST_BYTES, coded, fitting, folded, table_lines
 from piton.report.markup import escape_markdown as safe
 from piton.report.method_text import method_text
+from piton.report.speedup import speedup_text
 from piton.report.trust import accuracy_text, baselines_text, interval_text, trust_text, with_interval
 
 _FAILURES = 20
@@ -82,7 +83,7 @@ def _head(report: Report) -> Iterator[str]:
         f"precision profile {safe(report.precision_profile)}{accuracy}, seed {report.seed}{rows.trials_text(report)}."
     )
     yield ""
-    for text in (trust_text(report), baselines_text(report), rows.missing_text(report)):
+    for text in (speedup_text(report), trust_text(report), baselines_text(report), rows.missing_text(report)):
         if text:
             yield f"{safe(text)}."
             yield ""

@@ -65,6 +65,8 @@ def score_case(case: CaseResult, bands: Mapping[str, ErrorBand]) -> CaseResult:
 
 def _score_operator(item: OperatorResult, profile: ScoreProfile, bands: Mapping[str, ErrorBand]) -> OperatorResult:
     cases = tuple(score_case(case, bands) for case in item.cases)
+    if profile is ScoreProfile.CPU:  # which has no T_HW at all
+        cases = tuple(case.model_copy(update={"findings": tuple(one for one in case.findings if one.kind is not FindingKind.NO_ANCHOR)}) for case in cases)
     if not all(is_finished(case) for case in cases):
         return item.model_copy(update={"cases": cases, "score": None})
     points = [CasePoints(verdict=case.outcome.verdict, hap=case.hap.ranked if case.hap else None) for case in cases]

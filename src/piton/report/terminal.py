@@ -17,7 +17,10 @@ from piton.report import rows
 from piton.report.failures import Failure, failures, is_failure, other_text
 from piton.report.fair_record import fair_record, fair_summary
 from piton.report.fit import Column, Listing
+from piton.report.integrity_text import summary
 from piton.report.method_text import method_text
+from piton.report.retries import retries_text
+from piton.report.speedup import speedup_text
 from piton.report.trust import accuracy_text, baselines_text, interval_text, trust_text
 
 WIDTH = 160
@@ -140,13 +143,15 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         yield Text(visible(rows.missing_text(report)), style="yellow")
     accuracy = f"; {text}" if (text := accuracy_text(report.accuracy)) else ""
     yield Text(f"{name} on {report.target}: {total}; score profile {report.score_profile.value}{accuracy}{rows.trials_text(report)}", style="bold")
-    for text in (trust_text(report), baselines_text(report)):
+    for text in (speedup_text(report), trust_text(report), baselines_text(report), retries_text(report)):
         yield from [Text(visible(text))] if text else []
     if not report.is_complete:
         yield Text("incomplete: this report does not rank", style="yellow")
     if report.method is not None:
         yield Text(visible(method_text(report.method)), style="dim")
     yield Text(f"fair reporting: {fair_summary(fair_record(report))}", style="dim")
+    if report.integrity is not None and report.integrity.rules:
+        yield Text(f"{summary(report.integrity)} (docs/integrity.md)", style="dim")
     yield Text(f"isolation: {', '.join(report.environment.isolation) or 'none'}; result {report.result_digest[:16]}", style="dim")
 
 

@@ -93,6 +93,7 @@ class EvaluationCore:
             jobs=settings.jobs,
             seed=settings.seed if options.seed is None else options.seed,
             trials=options.trials or settings.trials,
+            integrity=settings.integrity,
             precision_profile=options.precision_profile or settings.precision_profile,
             accuracy=options.accuracy or settings.accuracy,
             auto_sync=options.auto_sync,

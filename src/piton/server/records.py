@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from piton.core.errors import FormatError
 from piton.core.operator import Frozen
-from piton.evaluate.journal import open_locked, whole_lines
+from piton.evaluate.line_file import open_locked, whole_lines
 from piton.server.settings import JobOptions
 
 _FORM = 1

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from piton.core.errors import UsageError
 from piton.core.execution import Accuracy
+from piton.core.integrity import IntegrityMode
 from piton.core.operator import Frozen
 from piton.core.protocols import EnginePlace
 from piton.evaluate.policy import Bounds, PrecisionProfile
@@ -70,6 +71,8 @@ class ServeSettings(Frozen):
     """Cases of one job at the same time."""
     seed: int = Field(default=0, ge=0)
     trials: int = Field(default=1, ge=1, le=2)
+    integrity: IntegrityMode = "standard"
+    """How much of the integrity policy is checked, the server's choice alone; `full` has two trials whatever a client asks for."""
     precision_profile: PrecisionProfile = "strict"
     accuracy: Accuracy = "exact"
     engine: EnginePlace = "in-process"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from pydantic import Field, ValidationError
 
 from piton.core.canonical import digest
 from piton.core.dtype import DType
-from piton.core.errors import EvaluatorError, FormatError
+from piton.core.errors import EvaluatorError, FormatError, ProcessLostError
 from piton.core.execution import PIPES, Build, CaseCall, Diagnostic, Execution, LaunchRecord, OutputBuffer, TensorArgument
 from piton.core.finding import Finding, FindingKind
 from piton.core.hardware import Figure, Hardware, Peaks
@@ -80,6 +81,10 @@ class ScriptedCall(Frozen):
     """The call takes this long, or until the session is closed."""
     evaluator_error: str = ""
     """We could not evaluate, with this message."""
+    lost_tries: int = Field(default=0, ge=0)
+    """Of the tries at this case so many first ones lose a process to somebody else."""
+    killed_tries: int = Field(default=0, ge=0)
+    """In so many first ones, after those, a SIGKILL that nothing explains ends the submission's process."""
 
 
 class ScriptedOperator(Frozen):
@@ -150,8 +155,9 @@ class NullToolchain:
 class NullSession:
     """Plays the script of one operator."""
 
-    def __init__(self, script: Script, operator: Operator) -> None:
+    def __init__(self, script: Script, operator: Operator, tries: Counter[tuple[str, str]]) -> None:
         self._script = script
+        self._tries = tries
         self._operator = operator
         self._closed = threading.Event()
         self._called: set[str] = set()
@@ -164,6 +170,12 @@ class NullSession:
             raise EvaluatorError("the session is closed", where=f"{self._operator.name}/{call.case_id}")
         if scripted.evaluator_error:
             raise EvaluatorError(scripted.evaluator_error, where=f"{self._operator.name}/{call.case_id}")
+        self._tries[self._operator.name, call.case_id] += 1
+        fate = self._tries[self._operator.name, call.case_id] - scripted.lost_tries
+        if fate <= 0:
+            raise ProcessLostError("a scripted process was ended", where=f"{self._operator.name}/{call.case_id}")
+        if fate <= scripted.killed_tries:
+            return Execution(outcomes=(outcome(Cause.HOST_SIGNAL, "ended by SIGKILL", signal=9),), is_killed=True)
         execution = play(scripted, call)
         return self._replay(execution, call) if scripted.is_replayed else execution
 
@@ -187,13 +199,17 @@ class NullSession:
 class NullDevice:
     """Opens scripted sessions."""
 
+    def __init__(self) -> None:
+        self._tries: Counter[tuple[str, str]] = Counter()
+        """Calls of each case so far, whatever session they were in."""
+
     def missing(self) -> tuple[str, ...]:
         """Nothing is ever missing."""
         return ()
 
     def open(self, submission: Submission, operator: Operator, build: Build, runner: Runner) -> NullSession:
         """A session that plays the submission's script."""
-        return NullSession(read_script(Path(submission.root)), operator)
+        return NullSession(read_script(Path(submission.root)), operator, self._tries)
 
 
 class NullTarget:

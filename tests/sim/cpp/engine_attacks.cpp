@@ -143,9 +143,11 @@ void entry(const void *block) {
 
 }  // namespace
 
+extern "C" void (*rig_state_attack(const char *name))(const void *);  // engine_attacks_state.cpp
+
 extern "C" void (*rig_attack(const char *name))(const void *) {
     static constexpr void (*kEntries[])(const void *) = {entry<0>, entry<1>, entry<2>, entry<3>};
     for (int at = 0; at < 4; ++at)
         if (std::strcmp(kAttacks[at].name, name) == 0) return kEntries[at];
-    return nullptr;
+    return rig_state_attack(name);
 }

@@ -154,18 +154,42 @@ void framework_copies(const Arguments &x) {
     DataCopyUB2GMImpl(out + 2 * x.a + 16, chip + 640, DataCopyParams(1, 1, 0, 0));
 }
 
+/* A flag in global memory, past the data cache or by lines of it. */
+template <bool kPast>
+int32_t Look(__gm__ int32_t *word) {
+    if (kPast) {
+        return ReadGmByPassDCache<int32_t>(word);
+    }
+    GlobalTensor<int32_t> flag;
+    flag.SetGlobalBuffer(word);
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(flag);
+    return flag.GetValue(0);
+}
+
+template <bool kPast>
+void Raise(__gm__ int32_t *word) {
+    if (kPast) {
+        return WriteGmByPassDCache<int32_t>(word, 1);
+    }
+    GlobalTensor<int32_t> flag;
+    flag.SetGlobalBuffer(word);
+    flag.SetValue(0, 1);
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(flag);
+}
+
 /* Blocks from the last to the first: each waits for the word of the one before, adds its turn and sets its word. x.a = 1: no waiting, 2: all wait, in a ring.
- */
+ * The words lie at 4 kShift bytes of their cache lines. */
+template <bool kPast, int kShift = 0>
 void words(const Arguments &x) {
     TPipe pipe;
     TBuf<> buffer;
     pipe.InitBuffer(buffer, 1024);
     const auto local = buffer.Get<int32_t>();
-    auto *word = reinterpret_cast<__gm__ int32_t *>(x.in);
+    auto *word = reinterpret_cast<__gm__ int32_t *>(x.in) + kShift;
     const int32_t own = static_cast<int32_t>(GetBlockIdx()), last = static_cast<int32_t>(GetBlockNum()) - 1, turn = last - own;
     const int32_t before = own == last ? 0 : own + 1;
     const bool waits = x.a == 2 || (x.a == 0 && own != last); /* the last block is the first */
-    while (waits && ReadGmByPassDCache<int32_t>(word + 32 * before) == 0) {
+    while (waits && Look<kPast>(word + 32 * before) == 0) {
     }
     GlobalTensor<int32_t> sum;
     sum.SetGlobalBuffer(reinterpret_cast<int32_t *>(x.out));
@@ -180,7 +204,7 @@ void words(const Arguments &x) {
     SetFlag<HardEvent::MTE3_S>(0);
     WaitFlag<HardEvent::MTE3_S>(0);
     DataSyncBarrier<MemDsbT::DDR>();
-    WriteGmByPassDCache<int32_t>(word + 32 * own, 1);
+    Raise<kPast>(word + 32 * own);
 }
 
 /* Cores ask in turns for two words; gives up after x.a tries. */
@@ -236,7 +260,9 @@ const Row kRows[] = {
     {"arange i16", arange<int16_t>},
     {"arange i32", arange<int32_t>},
     {"framework_copies", framework_copies},
-    {"words", words},
+    {"words", words<true>},
+    {"words through the cache", words<false>},
+    {"words in the middle of lines", words<false, 5>},
     {"gives_up", gives_up},
     {"dirty_line", dirty_line},
 };

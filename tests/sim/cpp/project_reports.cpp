@@ -114,6 +114,33 @@ std::string RowFor(ge::DataType to) {
     }
 }
 
+/* Each attribute that a call leaves out. */
+class Asks : public ops::OpDef {
+public:
+    explicit Asks(const char *name) : OpDef(name) {
+        Attr("bare").Int();
+        Attr("bare_list").AttrType(ops::REQUIRED).ListInt();
+        Attr("written").AttrType(ops::REQUIRED).Float(0);
+        Attr("optional").AttrType(ops::OPTIONAL).Bool();
+    }
+};
+OP_ADD(Asks);
+
+std::string LeftOut() {
+    const piton_project::Operator op("Asks");
+    std::string text;
+    for (std::size_t i = 0; i < 4; ++i) {
+        text += i == 0 ? "" : " | ";
+        try {
+            op.RequireDefault(i);
+            text += "taken";
+        } catch (const std::runtime_error &error) {
+            text += error.what();
+        }
+    }
+    return text;
+}
+
 /* Input `a` and output `x` are of the type of input `x`. */
 std::string Followed() {
     ops::OpDef definition("Followed");
@@ -169,6 +196,7 @@ int main() {
     Say("second row", RowFor(ge::DT_INT32));
     Say("no row", RowFor(ge::DT_INT64));
     Say("followed", Followed());
+    Say("left out", LeftOut());
     Say("short_axes", ReducedByShort());
     const int32_t axes[] = {-1, 0}, far[] = {3, 0};
     Say("like", Inferred(Ops::Base::InferShape4Elewise, {3, 4}, {1}));

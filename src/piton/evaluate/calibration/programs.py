@@ -8,13 +8,14 @@ Limits: a program whose launches depend on the clock would be timed as it was at
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from piton.catalog.calibration_map import KernelEntry, MatchedKernel
 from piton.catalog.hardware import flat_table
@@ -26,6 +27,8 @@ from piton.core.execution import Build, LaunchRecord
 from piton.core.hardware import Hardware
 from piton.core.program import ProgramCall, ProgramSources
 from piton.core.protocols import ProgramDevice, ProgramTarget, Runner
+from piton.evaluate.kept import Kept
+from piton.evaluate.line_file import DamagedLineError, Kind, Record
 from piton.targets.registry import resolve_simulated
 
 Progress = Callable[[str], None]
@@ -35,6 +38,9 @@ JOURNAL_SUFFIX = ".calibration.jsonl"
 """Of the file that keeps results."""
 _LISTED = 1000
 """Launches that a run lists one by one (ProgramReport.launches)."""
+_HEAD: Record = {"piton_calibration": 1}
+_ANEW = "remove this file and give the same command again"
+_LAUNCHES: TypeAdapter[tuple[tuple[str, float], ...]] = TypeAdapter(tuple[tuple[str, float], ...])
 
 
 def job_of(entry: KernelEntry) -> Job:
@@ -78,8 +84,9 @@ class ProgramSimulator:
         self._built: dict[Job, _Built] = {}
 
     def close(self) -> None:
-        """Remove what was built and copied."""
+        """Remove what was built and copied, and close what was kept."""
         self._scratch.cleanup()
+        self._journal.close()
 
     def times(self, hardware: Hardware, kernels: Sequence[MatchedKernel]) -> list[float]:
         """Simulated us of each kernel. Raises UsageError for a program that can't be built, fails, or lacks the launch."""
@@ -147,41 +154,26 @@ def _chosen(entry: KernelEntry, launches: Sequence[tuple[str, float]]) -> float:
     return found[entry.index - 1]
 
 
-class Journal:
-    """Results by key, one line of JSON each; a line cut short by a stop is dropped."""
+class Journal(Kept[tuple[tuple[str, float], ...]]):
+    """Launches (kernel, simulated us) of runs, by the key of everything that decides them."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[str, list[tuple[str, float]]] = dict(_lines_of(path))
+        """Open `path`, an existing file or a new one. Raises UsageError when another calibration uses it, DamagedLineError."""
+        super().__init__(path, Kind(_HEAD, _check_head, anew=_ANEW, again="give the same command again"), "launches", _LAUNCHES)
 
     def get(self, key: str) -> list[tuple[str, float]] | None:
         """What was kept."""
-        return self._known.get(key)
+        found = self.find(key)
+        return None if found is None else list(found)
 
     def put(self, key: str, launches: list[tuple[str, float]]) -> None:
         """Keep it, on disk too."""
-        self._known[key] = launches
-        with self._path.open("ab+") as stream:
-            end = stream.seek(0, os.SEEK_END)
-            stream.seek(max(end - 1, 0))
-            gap = "" if stream.read(1) in (b"", b"\n") else "\n"  # behind a line that a stop cut short
-            stream.write(f"{gap}{json.dumps([key, launches])}\n".encode())
+        self.keep(key, tuple(launches))
 
 
-def _lines_of(path: Path) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    if not path.exists():
-        return
-    for line in path.read_text("utf-8", errors="replace").splitlines():
-        if (found := _parsed(line)) is not None:
-            yield found
-
-
-def _parsed(line: str) -> tuple[str, list[tuple[str, float]]] | None:
-    try:
-        key, launches = json.loads(line)
-        return str(key), [(str(name), float(time)) for name, time in launches]
-    except (ValueError, TypeError):
-        return None
+def _check_head(path: Path, found: Record) -> None:
+    if found != _HEAD:
+        raise DamagedLineError("this file holds no simulations of a calibration", where=f"{path}:1", action=_ANEW)
 
 
 def tree_digest(folder: Path, own: Sequence[Path] = ()) -> str:

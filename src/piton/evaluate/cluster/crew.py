@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from piton.core.errors import EvaluatorError, TargetUnavailableError, UsageError
+from piton.core.fault import Fault, Retry
 from piton.core.report import CaseResult, Environment
 from piton.evaluate.cluster.fleet import AHEAD, Fleet, Seat, Worker, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
@@ -241,12 +242,14 @@ class CrewLane:
         """A lane owns nothing."""
 
     def _ask(self, task: CaseTask) -> Reply:
-        started, lost = time.monotonic(), ""
-        for _ in range(MOST_LOST):
-            reply, lost = self._try(task)
+        started, lost = time.monotonic(), list[Retry]()
+        while len(lost) < MOST_LOST:
+            reply, reason = self._try(task)
             if reply is not None:
-                return reply
-        return self._void(task, f"{MOST_LOST} workers were lost while they had this case; the last one: {lost}", started)
+                return _after(lost, reply)
+            lost.append(Retry(fault=Fault.PROCESS_LOST, reason=reason))
+        reason = f"{MOST_LOST} workers were lost while they had this case; the last one: {lost[-1].reason}"
+        return _after(lost[:-1], self._void(task, Fault.PROCESS_LOST, reason, started))
 
     def _try(self, task: CaseTask) -> tuple[Reply | None, str]:
         """What a worker made of the task; none, and how it ended, when it was lost."""
@@ -256,11 +259,19 @@ class CrewLane:
         except WorkerLostError as error:
             return None, str(error)
         except EvaluatorError as error:
-            return self._void(task, str(error), started), ""
+            return self._void(task, error.fault, str(error), started), ""
 
-    def _void(self, task: CaseTask, reason: str, started: float) -> Reply:
-        result = void_case(task.operator, task.case, reason).model_copy(update={"wall_s": time.monotonic() - started})
+    def _void(self, task: CaseTask, fault: Fault, reason: str, started: float) -> Reply:
+        update = {"wall_s": time.monotonic() - started, "fault": fault}
+        result = void_case(task.operator, task.case, reason).model_copy(update=update)
         return Reply(self._shared.score(result))
+
+
+def _after(lost: Sequence[Retry], reply: Reply) -> Reply:
+    """The reply with the workers that its case cost before."""
+    if not lost or reply.result is None:
+        return reply
+    return replace(reply, result=reply.result.model_copy(update={"retries": (*lost, *reply.result.retries)}))
 
 
 def _accepted(reply: Reply) -> Reply:

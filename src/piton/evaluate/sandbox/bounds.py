@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, Role
 from piton.evaluate.sandbox.control_groups import Group, Hierarchy, open_hierarchies
+from piton.evaluate.sandbox.remains import sweep_groups
 
 _SPARE = 8
 """A device job leaves this part (1/8) of the machine's memory to others."""
@@ -46,7 +48,10 @@ class GroupMaker:
     def make(self, bounds: Bounds) -> tuple[str, ...]:
         """Folders of a new group. Raises EvaluatorError when it can't be made."""
         try:
-            self._hierarchies = self._hierarchies or open_hierarchies()
+            if not self._hierarchies:
+                self._hierarchies = open_hierarchies()
+                for hierarchy in self._hierarchies:
+                    sweep_groups(Path(hierarchy.folder))
             return Group.make(self._hierarchies, bounds.memory_bytes, bounds.tasks).folders
         except OSError as error:
             raise EvaluatorError("no control group could be made for a sandboxed process", found=str(error)) from None

@@ -101,6 +101,7 @@ def _confine(job: Job) -> None:
     """From the widest to the narrowest: each step needs what the next one takes away."""
     os.setsid()
     os.umask(0o022)
+    users.name_process(f"piton-{job.role}")
     Group(job.group_folders).enter()
     _leave_namespaces(job)
     ruleset = landlock.prepare(_rights(job)) if job.has_landlock else None

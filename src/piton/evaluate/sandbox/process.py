@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import piton
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.protocols import ProcessResult
 from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.confine import Job
@@ -114,6 +114,7 @@ class SupervisedProcess:
             seconds=time.monotonic() - self._started,
             cpu_s=as_float(report.get("cpu_s")),
             is_flooded=report.get("is_flooded") is True,
+            is_bounded=report.get("is_bounded") is True,
         )
 
 
@@ -135,25 +136,43 @@ class ZygoteClient:
             self._early.start()
 
     def start(self, job: Job, fds: tuple[int, ...], private: str) -> SupervisedProcess:
-        """Start `job` with `fds`; its private folder is removed when it ends. Raises EvaluatorError when the zygote is gone."""
-        ours, theirs = socket.socketpair()
+        """Start `job` with `fds`; its private folder is removed when it ends. A zygote that was ended is replaced, once.
+
+        Raises ProcessLostError when that one is gone too, or the supervisor of the job is.
+        """
         group = Group(job.group_folders)
         try:
-            self._ask(job, theirs, fds)
-            process = SupervisedProcess(ours, _first_pid(ours), private, group)
+            control, pid = self._begin(job, fds)
         except EvaluatorError:
             group.remove()
             raise
+        process = SupervisedProcess(control, pid, private, group)
         with self._lock:
             self._running = [*(other for other in self._running if not other.has_ended), process]
         return process
 
-    def _ask(self, job: Job, theirs: socket.socket, fds: tuple[int, ...]) -> None:
-        with self._lock, theirs:
-            try:
+    def _begin(self, job: Job, fds: tuple[int, ...]) -> tuple[socket.socket, int]:
+        """The socket to the job's supervisor, and the job's process id."""
+        used = self._process
+        try:
+            return self._ask(job, fds)
+        except ProcessLostError:
+            if used is None or used.poll() is None:  # it lives, or none was there before: another one would fare no better
+                raise
+            return self._ask(job, fds)
+
+    def _ask(self, job: Job, fds: tuple[int, ...]) -> tuple[socket.socket, int]:
+        ours, theirs = socket.socketpair()
+        try:
+            with self._lock, theirs:
                 wire.send(self._connected(), asdict(job), (theirs.fileno(), *fds))
-            except OSError as error:
-                raise EvaluatorError("the process that starts sandboxed processes is gone", found=str(error)) from None
+            return ours, _first_pid(ours)
+        except OSError as error:
+            ours.close()
+            raise ProcessLostError("the process that starts sandboxed processes is gone", found=str(error)) from None
+        except EvaluatorError:
+            ours.close()
+            raise
 
     def _start_quietly(self) -> None:
         with contextlib.suppress(EvaluatorError, OSError), self._lock:  # whoever needs it tries again, and is told
@@ -176,14 +195,20 @@ class ZygoteClient:
         self._sock = self._process = None
 
     def _connected(self) -> socket.socket:
+        if self._process is not None and self._process.poll() is not None:
+            self._forget()
         if self._sock is None:
             self._sock, theirs = socket.socketpair()
             with theirs:
                 self._process = _boot(theirs.fileno(), self._preload)
-            if not is_readable(self._sock, _START_S):
-                raise EvaluatorError(f"the zygote did not start within {_START_S:.0f} s")
             _expect_ready(self._sock)
         return self._sock
+
+    def _forget(self) -> None:
+        """Let go of a zygote that has ended; what it had started lives on under its supervisors."""
+        if self._sock is not None:
+            self._sock.close()
+        self._sock = self._process = None
 
 
 def _boot(fd: int, preload: tuple[str, ...]) -> subprocess.Popen[bytes]:
@@ -195,17 +220,19 @@ def _boot(fd: int, preload: tuple[str, ...]) -> subprocess.Popen[bytes]:
 
 
 def _expect_ready(sock: socket.socket) -> None:
+    if not is_readable(sock, _START_S):
+        raise ProcessLostError(f"the zygote did not start within {_START_S:.0f} s")
     try:
         wire.receive(sock)
     except (wire.ClosedError, OSError):
-        raise EvaluatorError("the zygote ended while it started", action="run the same command again and look at its messages above") from None
+        raise ProcessLostError("the zygote ended while it started", action="run the same command again and look at its messages above") from None
 
 
 def _first_pid(control: socket.socket) -> int:
     try:
         message, _ = wire.receive(control)
     except (wire.ClosedError, OSError):
-        raise EvaluatorError("the supervisor of a sandboxed process ended while it started") from None
+        raise ProcessLostError("the supervisor of a sandboxed process ended while it started") from None
     pid = as_int(message.get("pid"))
     if pid is None:
         raise EvaluatorError("a sandboxed process could not be started", found=str(message))

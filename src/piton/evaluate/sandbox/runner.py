@@ -13,7 +13,7 @@ from pathlib import Path
 import piton
 from piton.core.errors import EvaluatorError
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role
-from piton.evaluate.sandbox import bounds
+from piton.evaluate.sandbox import bounds, remains
 from piton.evaluate.sandbox.confine import Job
 from piton.evaluate.sandbox.limits import as_rlimits
 from piton.evaluate.sandbox.probe import Mechanisms, choose, reasons
@@ -36,7 +36,7 @@ class SandboxRunner:
 
     def __init__(self, mechanisms: Mechanisms | None = None, readable: Sequence[str] = ()) -> None:
         """Probe the machine, or take `mechanisms` as given; `readable` is visible to every job. Raises EvaluatorError when nothing works."""
-        self._folder = tempfile.mkdtemp(prefix="piton-sandbox-")
+        self._folder, self._lock = remains.make_folder()
         os.mkdir(os.path.join(self._folder, "root"))
         os.chmod(self._folder, 0o711)
         self._readable = (*_SYSTEM, *_python_paths(), *readable)
@@ -99,6 +99,9 @@ class SandboxRunner:
         for client in (self._programs, self._workers):
             client.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = -1
 
     def _plan(self, role: Role, uid: int | None, private: str, limits: Limits) -> Job:
         """A job that runs nothing yet, confined by the mechanisms in force."""

@@ -21,7 +21,7 @@ from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.confine import Job, enter_namespaces, run_confined
 from piton.evaluate.sandbox.control_groups import Group
 from piton.evaluate.sandbox.limits import OPEN_FILES
-from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from piton.evaluate.sandbox.users import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, name_process, prctl
 
 _CLEANUP_S = 10.0
 _LOOK_MS = 500
@@ -106,6 +106,7 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
     """Run the job of `request`; `fds[0]` is the control socket to the parent, the others belong to the job."""
     control = socket.socket(fileno=fds[0])
     os.setsid()
+    name_process("piton-watch")
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     job = Job.from_request(request)
     group = Group(job.group_folders)
@@ -127,9 +128,11 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
         _drain(stream)
     _give_writable(job, None)
     is_flooded = any(stream.is_flooded for stream in streams)
-    texts = {"stdout": streams[0].text(), "stderr": streams[1].text() + _why_ended(status, group), "setup_error": setup_error}
+    why = _why_ended(status, group)
+    is_bounded = bool(why) or _is_out_of_time(status, job)
+    texts = {"stdout": streams[0].text(), "stderr": streams[1].text() + why, "setup_error": setup_error}
     group.remove()
-    wire.tell(control, {**texts, "is_flooded": is_flooded, "leftover": leftover, "remaining": remaining, **status})
+    wire.tell(control, {**texts, "is_flooded": is_flooded, "is_bounded": is_bounded, "leftover": leftover, "remaining": remaining, **status})
 
 
 def _why_ended(status: dict[str, object], group: Group) -> str:
@@ -137,6 +140,12 @@ def _why_ended(status: dict[str, object], group: Group) -> str:
     if status["disk_bytes"]:
         return f"\n[ended: {status['disk_bytes']} bytes in its folders, more than it may write]"
     return "\n[ended: its processes used more memory than the job may have]" if group.is_out_of_memory() else ""
+
+
+def _is_out_of_time(status: dict[str, object], job: Job) -> bool:
+    """Has it used its processor time? Then the kernel has ended it, with SIGKILL since the soft limit is the hard one; it counts in ticks, not as `wait4`."""
+    spent, allowed = status["cpu_s"], job.rlimits.get("RLIMIT_CPU")
+    return isinstance(spent, float) and allowed is not None and spent >= 0.9 * allowed
 
 
 def _first_process(job: Job) -> int:

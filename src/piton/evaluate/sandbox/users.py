@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+from contextlib import suppress
 
 _FIRST_UID = 61500
 _UIDS = 3100
@@ -40,6 +41,12 @@ class UserPool:
 def prctl(option: int, value: int = 0) -> int:
     """prctl(2); returns its result, -1 on failure (errno is kept by ctypes)."""
     return int(_libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+
+
+def name_process(name: str) -> None:
+    """What `ps` and `top` call this process, up to 15 letters; a program that is executed afterwards has its own name."""
+    with suppress(OSError), open("/proc/self/comm", "w") as file:
+        file.write(name)
 
 
 def become(uid: int | None) -> None:

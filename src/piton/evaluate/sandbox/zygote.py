@@ -17,11 +17,12 @@ from typing import NoReturn
 
 from piton.evaluate.sandbox import wire
 from piton.evaluate.sandbox.supervise import supervise
-from piton.evaluate.sandbox.users import PR_SET_DUMPABLE, prctl
+from piton.evaluate.sandbox.users import PR_SET_DUMPABLE, name_process, prctl
 
 
 def main(descriptor: int, preload: tuple[str, ...]) -> None:
     """Serve requests from `descriptor` until the parent closes it."""
+    name_process("piton-zygote")
     prctl(PR_SET_DUMPABLE, 0)  # descriptors pass through here; a job of the same user must not find them in /proc
     for name in preload:
         importlib.import_module(name)

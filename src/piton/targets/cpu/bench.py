@@ -131,7 +131,7 @@ class Bench:
         own, draw = drawn
         first, prepared = len(record.calls), []
         for number, slot in enumerate(slots):
-            seed = None if first + number == own else draw.getrandbits(63)
+            seed = None if first + number == own or not call.is_varied else draw.getrandbits(63)
             poison = draw.choice((POISON, OTHER_POISON))
             self._arena.write_inputs(layout, slot, _values(call, seed))
             self._arena.poison(layout, slot, poison)
@@ -149,11 +149,13 @@ class Bench:
     def _result(self, call: CaseCall, layout: Layout, record: _Record, canaries: tuple[Condition, Condition]) -> Run:
         found = call_time(record.samples[FIRST_BATCHES:], canaries[0].fixed_us)
         kept = record.calls if self._keeps else []
-        own = tuple(_outputs(call.results, layout, data) for seed, data, _ in kept if seed is None)
-        timed = tuple(TimedCall(partial(fresh_inputs, call.tensors, seed), _outputs(call.results, layout, data), bytes((poison,)))
-                      for seed, data, poison in kept if seed is not None)  # fmt: skip
+        made = [
+            TimedCall(partial(_values, call, seed), _outputs(call.results, layout, data), bytes((poison,)), is_own=seed is None) for seed, data, poison in kept
+        ]
+        own = next((item.outputs for item in made if item.is_own), ())
+        timed = tuple(item for item in made if not item.is_own or not call.is_varied)
         findings = [*_watched(record.answers, self._threads), *_judged(found, canaries), *_stale(call)]
-        return Run(outputs=own[0] if own else (), timed=timed, time=_measurement(found, record, canaries), findings=tuple(findings))
+        return Run(outputs=own, timed=timed, time=_measurement(found, record, canaries), findings=tuple(findings))
 
 
 def _values(call: CaseCall, seed: int | None) -> tuple[memoryview, ...]:
@@ -183,26 +185,27 @@ def _outputs(results: Sequence[TensorArgument], layout: Layout, data: bytes) -> 
 
 def _measurement(found: CallTime, record: _Record, canaries: tuple[Condition, Condition]) -> Measurement:
     sizes = [item.calls for item in record.samples[FIRST_BATCHES:]]
-    method = (
-        f"wall clock of the parent around {len(sizes)} batches of {min(sizes)} to {max(sizes)} calls on one core, fresh values in every call; "
-        f"{found.taken_off_us:.1f} us per batch taken off, slope {found.line.slope_us:.3f} us; canary {canaries[0].work_us:.2f} us before, "
-        f"{canaries[1].work_us:.2f} us after"
-    )
+    canary = f"canary {canaries[0].work_us:.2f} us before, {canaries[1].work_us:.2f} us after"
+    batches = f"{len(sizes)} batches of {min(sizes)} to {max(sizes)} calls on one core, fresh values in every call"
+    taken_off = f"waiting for the core and {found.taken_off_us:.1f} us per batch taken off"
+    method = f"wall clock of the parent around {batches}; {taken_off}, slope {found.line.slope_us:.3f} us; {canary}"
     return Measurement(samples=found.samples_us, provenance=Provenance.DEVICE, method=method, interval=found.interval)
 
 
 def _watched(answers: Sequence[Answer], threads: int) -> list[Finding]:
     """What the process did beside its calls."""
-    most, wall, cpu = max(item.threads for item in answers), sum(item.wall_us for item in answers), sum(item.cpu_us for item in answers)
+    most, cpu = max(item.threads for item in answers), sum(item.cpu_us for item in answers)
+    wall, waited = sum(item.wall_us for item in answers), sum(item.waited_us for item in answers)
     said = []
     if most > threads:
-        said.append(f"the kernel left {most - threads} threads behind; they stand still outside of measured calls")
+        left = f"{most - threads} thread{'' if most == threads + 1 else 's'}"
+        said.append(f"the kernel left {left} behind, which stand still outside of measured calls")
     if not all(item.is_confined for item in answers):
         said.append("the kernel's process can use more than the one core it was bound to; its processor time counts where that is longer than the clock's")
     elif cpu > _MORE * wall:
         said.append(f"the kernel used {cpu:.0f} us of processor time in {wall:.0f} us: it works after its reply; what it used is what counts")
-    elif cpu < wall / _MORE:
-        said.append(f"of {wall:.0f} us the kernel had the core for {cpu:.0f} us: it waits, or the machine has other work, which makes its times too long")
+    if waited > wall / 2:
+        said.append(f"of {wall:.0f} us others had the core for {waited:.0f} us, which were taken off: measure on a machine with less other work")
     return [Finding(kind=FindingKind.OTHER, message=text) for text in said]
 
 
@@ -219,6 +222,7 @@ def _judged(found: CallTime, canaries: tuple[Condition, Condition]) -> list[Find
 
 
 def _stale(call: CaseCall) -> list[Finding]:
-    if is_fresh(call.tensors):
+    if call.is_varied and is_fresh(call.tensors):
         return []
-    return [Finding(kind=FindingKind.OTHER, message="all calls had the same values: the case has no floating input whose elements are no whole numbers")]
+    reason = "no others fit its golden and its outputs" if is_fresh(call.tensors) else "the case has no floating input whose elements are no whole numbers"
+    return [Finding(kind=FindingKind.OTHER, message=f"all calls had the same values: {reason}")]

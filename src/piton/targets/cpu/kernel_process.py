@@ -14,7 +14,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from piton.core.errors import EvaluatorError
@@ -42,6 +42,8 @@ class Answer:
 
     wall_us: float = 0.0
     """From the wake-up to the reply."""
+    waited_us: float = 0.0
+    """Part of it in which the process, or this one, was ready to run and others had the core, as the kernel accounts it."""
     cpu_us: float = 0.0
     """Processor time of the process and all its threads from the wake-up until it stands still."""
     threads: int = 0
@@ -53,8 +55,11 @@ class Answer:
 
     @property
     def time_us(self) -> float:
-        """Wall-clock time to the reply. On one core that is at least the processor time; where it is not, work went on after the reply or on further cores."""
-        return max(self.wall_us, self.cpu_us)
+        """Wall-clock time to the reply without waiting for the core.
+
+        On one core that is at least the processor time; where it is not, work went on after the reply or on further cores, and the processor time counts.
+        """
+        return max(self.wall_us - self.waited_us, self.cpu_us)
 
 
 class KernelProcess:
@@ -63,11 +68,20 @@ class KernelProcess:
     def __init__(self, launch: Launch, runner: Runner, arena: Arena, core: int) -> None:
         """Start it, bind it to `core`. Raises EvaluatorError when it can't be started."""
         self._channel, theirs = socket.socketpair()
-        with theirs:
-            self._process = launch(runner, theirs.fileno(), arena.inputs_fd, arena.outputs_fd)
+        try:
+            with theirs:
+                self._process = launch(runner, theirs.fileno(), arena.inputs_fd, arena.outputs_fd)
+        except BaseException:
+            self._channel.close()
+            raise
         self._core = core
         with suppress(ProcessLookupError):  # it has ended already: the first message says how
             os.sched_setaffinity(self._process.pid, {core})
+
+    @property
+    def pid(self) -> int:
+        """Process id as this process sees it."""
+        return self._process.pid
 
     def ask(self, message: Sequence[int], deadline_s: float) -> Answer:
         """Wake it for one message, take the time to its reply, and let it stand still again."""
@@ -75,14 +89,15 @@ class KernelProcess:
         try:
             self._channel.settimeout(deadline_s)
             self._channel.sendall(words.pack(message))
-            cpu = _cpu_ns(pid)
+            cpu, waited = _cpu_ns(pid), _waited_ns(pid)
             started = time.perf_counter_ns()
             os.kill(pid, signal.SIGCONT)
             head = self._channel.recv(words.HEAD.size + words.MOST_TEXT + 1)
             ended = time.perf_counter_ns()
             if head:
+                waited = _waited_ns(pid) - waited  # now: stopping the process wakes it, and makes it wait once more
                 self._stop()
-                return self._answer(head, (ended - started) / 1e3, (_cpu_ns(pid) - cpu) / 1e3)
+                return self._answer(head, Answer((ended - started) / 1e3, waited / 1e3, (_cpu_ns(pid) - cpu) / 1e3))
         except TimeoutError:
             self._process.kill()
             return Answer(failure=outcome(Cause.HOST_DEADLINE, f"the kernel had not returned after {deadline_s:g} s", deadline_s=deadline_s))
@@ -90,12 +105,12 @@ class KernelProcess:
             pass
         return Answer(failure=self._how_it_ended())
 
-    def loaded(self) -> tuple[str, ...]:
-        """Paths of the files that it has mapped; none where this process may not see them."""
+    def loaded(self) -> tuple[str, ...] | None:
+        """Paths of the files that it has mapped; None where this process may not see them."""
         try:
             lines = Path(f"/proc/{self._process.pid}/maps").read_text(errors="replace").splitlines()
         except OSError:
-            return ()
+            return None
         return tuple(dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) == 6))
 
     def close(self) -> ProcessResult:
@@ -103,11 +118,11 @@ class KernelProcess:
         self._channel.close()
         return self._process.kill()
 
-    def _answer(self, reply: bytes, time_us: float, cpu_us: float) -> Answer:
+    def _answer(self, reply: bytes, taken: Answer) -> Answer:
         failure = _failure_in(reply, self._channel)
         tasks = os.listdir(f"/proc/{self._process.pid}/task")
         confined = all(os.sched_getaffinity(int(task)) == {self._core} for task in tasks)
-        return Answer(time_us, cpu_us, len(tasks), confined, failure)
+        return replace(taken, threads=len(tasks), is_confined=confined, failure=failure)
 
     def _stop(self) -> None:
         """Let it stand still, and wait until it does. Raises EvaluatorError when it does not; OSError when it is gone."""
@@ -150,6 +165,18 @@ def _states(pid: int) -> list[str]:
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
             found.append((task / "stat").read_text().rpartition(")")[2].split()[0])
     return found
+
+
+def _waited_ns(pid: int) -> int:
+    """How long the process's first thread and this thread have been ready to run without running: the second figure of schedstat (kernel: sched-stats.rst).
+
+    0 on a kernel that does not account for it. A wait counts once it is over, so that what follows a reply is not in it.
+    """
+    total = 0
+    for path in (f"/proc/{pid}/schedstat", "/proc/thread-self/schedstat"):
+        with suppress(OSError, IndexError, ValueError):
+            total += int(Path(path).read_text().split()[1])
+    return total
 
 
 def _cpu_ns(pid: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import piton
 from piton.core.errors import UsageError
 from piton.core.execution import CaseCall, Execution, TensorArgument
+from piton.core.finding import Finding, FindingKind
 from piton.core.operator import Operator
 from piton.core.protocols import ProcessJob, Role, Runner, RunningProcess
 from piton.core.verdict import Cause, Outcome, outcome
@@ -16,12 +17,15 @@ from piton.targets.cpu import words
 from piton.targets.cpu.arena import Layout, layout_of
 from piton.targets.cpu.bench import Bench, Run
 from piton.targets.cpu.canary import Canary
-from piton.targets.cpu.kernel_process import LIMITS, KernelProcess, Launch
+from piton.targets.cpu.kernel_process import LIMITS, Launch
 from piton.targets.cpu.signature import parameters, schema_order
 
 _BOOT = "import sys; sys.path.insert(0, {root!r}); from piton.targets.cpu.python_kernel import main; main(sys.argv[1:])"
 _FRAMEWORKS = ("libtorch_cpu", "libjax", "xla_extension", "_tensorflow")
 """Names in the files of libraries that have the suite's operators ready-made."""
+_UNSEEN = Finding(
+    kind=FindingKind.ISOLATION_REDUCED, message="what the kernel's process has loaded could not be seen, so that a framework in it would not be noticed"
+)
 
 
 class CpuSession:
@@ -39,12 +43,16 @@ class CpuSession:
         """Measure one case. Raises EvaluatorError when we could not."""
         message = case_words(self._operator, call, layout_of(call.tensors, call.results))
         run = self._running().run(call, message)
+        outcomes = (*run.outcomes, *unwritten(run))
+        findings = run.findings
         process = self._bench.process if self._bench else None
-        found = (_framework(process),) if process is not None else ()
-        outcomes = (*run.outcomes, *(item for item in found if item is not None), *unwritten(run))
+        if process is not None:
+            loaded = process.loaded()
+            outcomes += _framework(loaded or ())
+            findings += () if loaded is not None else (_UNSEEN,)
         if outcomes and self._bench is not None:
             self._bench.stop()  # whoever broke a rule once may have left more behind
-        return Execution(outputs=run.outputs, outcomes=outcomes, time=None if outcomes else run.time, findings=run.findings, timed=run.timed)
+        return Execution(outputs=run.outputs, outcomes=outcomes, time=None if outcomes else run.time, findings=findings, timed=run.timed)
 
     def close(self) -> None:
         """End the processes; safe to call twice."""
@@ -130,10 +138,10 @@ def _results(operator: Operator, call: CaseCall, layout: Layout) -> list[int]:
     return made
 
 
-def _framework(process: KernelProcess) -> Outcome | None:
+def _framework(loaded: Sequence[str]) -> tuple[Outcome, ...]:
     """The refusal of a process that has loaded a library of ready-made operators, as the kernel's own list of its memory shows."""
-    loaded = process.loaded()
     found = next((path for path in loaded if any(name in path for name in _FRAMEWORKS)), None)
     if found is None:
-        return None
-    return outcome(Cause.FRAMEWORK_COMPUTE, f"the kernel's process has loaded {Path(found).name}: a framework's operators are not the submission's own")
+        return ()
+    text = f"the kernel's process has loaded {Path(found).name}: a framework's operators are not the submission's own"
+    return (outcome(Cause.FRAMEWORK_COMPUTE, text),)

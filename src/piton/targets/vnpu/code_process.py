@@ -12,8 +12,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from piton.core.errors import EvaluatorError
-from piton.core.protocols import Limits, ProcessJob, Role, Runner, RunningProcess
+from piton.core.errors import EvaluatorError, ProcessLostError
+from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.wire import Type
 
@@ -72,10 +72,9 @@ class CodeProcess:
         except (wire.ChannelClosedError, wire.ChannelTimeoutError):
             return None
 
-    def has_flooded(self, timeout_s: float) -> bool:
-        """Was it ended for what it printed?"""
-        result = self._process.wait(timeout_s)
-        return result is not None and result.is_flooded
+    def end(self, timeout_s: float) -> ProcessResult | None:
+        """How it ended, if it has."""
+        return self._process.wait(timeout_s)
 
     def close(self) -> None:
         """End the process."""
@@ -91,7 +90,7 @@ class CodeProcess:
             self._channel.close()
             result = self._process.kill()
             found = result.stderr.strip()[-500:] or f"exit code {result.exit_code}"
-            raise EvaluatorError("the process of the device code did not start", found=found) from None
+            raise ProcessLostError("the process of the device code did not start", found=found) from None
         if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
             raise EvaluatorError("the process of the device code speaks another version", action="remove Piton's cache folder and run again")
 

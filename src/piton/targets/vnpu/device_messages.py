@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from piton.core.protocols import ProcessResult
 from piton.targets.vnpu import wire
 from piton.targets.vnpu.wire import Type
 
@@ -17,7 +18,8 @@ class LastWords:
 
     signal: int
     address: int
-    is_raw_store: bool
+    fault: int
+    """What it was, as wire.py numbers it."""
     kernel: str
     code: tuple[int, ...] = ()
     """Offsets in the device library, innermost call first."""
@@ -64,10 +66,11 @@ class Description:
 class DeviceGoneError(Exception):
     """The device process has ended; `words` are its last, if it had time for any; or it was ended because it printed too much."""
 
-    def __init__(self, words: LastWords | None, *, is_flooded: bool = False) -> None:
+    def __init__(self, words: LastWords | None, end: ProcessResult | None = None) -> None:
         super().__init__("device process ended")
         self.words = words
-        self.is_flooded = is_flooded
+        self.is_flooded = end is not None and end.is_flooded
+        self.is_killed = end is not None and end.is_killed
 
 
 class DeviceForgedError(Exception):
@@ -97,9 +100,9 @@ def read_address(body: bytes) -> int:
 
 def last_words(body: bytes) -> LastWords:
     """What a dying process sent. Raises DeviceForgedError for a body of another size."""
-    signal, address, is_raw_store, count, *frames, length = unpacked(wire.DIED, body[: wire.DIED.size])
+    signal, address, fault, count, *frames, length = unpacked(wire.DIED, body[: wire.DIED.size])
     name = body[wire.DIED.size : wire.DIED.size + length].decode(errors="replace")
-    return LastWords(signal, address, bool(is_raw_store), name, tuple(frames[:count]))
+    return LastWords(signal, address, fault, name, tuple(frames[:count]))
 
 
 def description_of(extent: tuple[int, int]) -> tuple[Type, bytes]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import NO_PROBE, Probe
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role, Runner, RunningProcess
 from piton.core.timeline import TimelineRequest
@@ -38,7 +38,8 @@ REQUEST_S = 60.0
 _BURST = 256
 """Requests sent before their answers are read: both fit a socket's buffer, or two processes would wait for each other."""
 _STATE_SAMPLES, _STATE_PAUSE_S = 10, 0.02
-_END_S = 2.0
+_END_S = 10.0
+"""After its channel was closed: how long its end may take to be told. Nothing waits for it but code that closed the channel itself."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,12 @@ class DeviceProcess:
             self._code.hand_over()
 
     def wait_until_ready(self) -> None:
-        """Return when it takes requests. Raises EvaluatorError when it does not start."""
+        """Return when it takes requests. Raises ProcessLostError when it does not start."""
         try:
             kind, body = self._receive(REQUEST_S)
         except (DeviceGoneError, DeviceBusyError):
             result = self.close()
-            raise EvaluatorError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
+            raise ProcessLostError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
         if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
             raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 
@@ -174,7 +175,7 @@ class DeviceProcess:
         try:
             kind, body = wire.receive_frame(self._channel, timeout_s)
         except wire.ChannelClosedError:
-            raise DeviceGoneError(None, is_flooded=self._has_flooded()) from None
+            raise DeviceGoneError(None, self._process.wait(_END_S)) from None  # its channel is closed, so that its end is near
         except wire.ChannelTimeoutError:
             raise DeviceBusyError from None
         if kind == Type.DIED:
@@ -188,14 +189,9 @@ class DeviceProcess:
         """Why the process of the device code ended. What it sent beside its last words reaches nobody, and is no excuse."""
         frame = code.last_frame()
         if frame is None:
-            return DeviceGoneError(None, is_flooded=code.has_flooded(_END_S))
+            return DeviceGoneError(None, code.end(_END_S))
         kind, body = frame
         return DeviceGoneError(last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
-
-    def _has_flooded(self) -> bool:
-        """Was it ended for what it printed? Its channel is closed, so that its end is near."""
-        result = self._process.wait(_END_S)
-        return result is not None and result.is_flooded
 
 
 def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner, code: CodeProcess | None) -> RunningProcess:

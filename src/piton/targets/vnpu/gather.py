@@ -10,6 +10,7 @@ from piton.core.finding import Finding, FindingKind
 from piton.core.measurement import Measurement, Provenance
 from piton.core.protocols import Limits
 from piton.core.verdict import Cause, Outcome, outcome
+from piton.targets.vnpu import wire
 from piton.targets.vnpu.device_messages import DeviceGoneError
 from piton.targets.vnpu.judge import Judged
 from piton.targets.vnpu.log import CallLog
@@ -55,13 +56,14 @@ def how_the_device_ended(gone: DeviceGoneError, locate: Locate) -> Outcome:
     places = locate(words.code)
     place, calls = (places[0] if places else None), calls_text(places)
     where = f" in kernel {words.kernel}" if words.kernel else ""
-    if words.is_raw_store:
+    if words.fault == wire.RAW_STORE:
         text = f"a raw pointer store to global memory{where}, which no instruction of the NPU makes; use DataCopy or SetValue{calls}"
         return outcome(Cause.RAW_GM_STORE, text, place=place, fault_address=f"{words.address:#x}", kernel=words.kernel)
     if words.signal == signal.SIGSYS:
         return outcome(Cause.PROCESS_STARTED, f"device code{where} tried to start a process{calls}", place=place, signal=words.signal)
     at = f" at address {words.address:#x}" if words.address or words.signal in (signal.SIGSEGV, signal.SIGBUS) else ""
-    text = f"device code was ended by {_signal_name(words.signal)}{where}{at}{calls}"
+    why = ": its stack is full, by calls that never end or by arrays too large for it" if words.fault == wire.FULL_STACK else ""
+    text = f"device code was ended by {_signal_name(words.signal)}{where}{at}{why}{calls}"
     return outcome(Cause.DEVICE_SIGNAL, text, place=place, signal=words.signal, fault_address=f"{words.address:#x}", kernel=words.kernel)
 
 

@@ -165,12 +165,21 @@ def _type_names(head: list[Token]) -> frozenset[str]:
 
 
 def _outside(tokens: list[Token]) -> Iterator[tuple[Token, str]]:
-    """Those outside any bracket with the text that follows, brackets themselves included, up to an initialiser."""
-    depth = 0
+    """Those outside any bracket with the text that follows, brackets themselves included, without initialisers (`= 1` of `a = 1, b`)."""
+    depth = arguments_end = 0
+    is_value = False
     for index, token in enumerate(tokens):
-        if depth == 0 and token.text == "=":
-            return
         depth -= token.text in CLOSING
-        if depth == 0:
-            yield token, tokens[index + 1].text if index + 1 < len(tokens) else ""
+        if depth == 0 and index >= arguments_end:
+            is_value = token.text == "=" or (is_value and token.text != ",")
+            if not is_value:
+                yield token, tokens[index + 1].text if index + 1 < len(tokens) else ""
+            elif token.text == "<" and tokens[index - 1].kind == "name":
+                arguments_end = _end_of_arguments(tokens, index)
         depth += token.text in OPENING
+
+
+def _end_of_arguments(tokens: list[Token], index: int) -> int:
+    """Index after the template arguments that begin at `index`; that of the next token where the `<` compares two numbers."""
+    end = _after_angles(tokens, index)
+    return end if end < len(tokens) else index + 1

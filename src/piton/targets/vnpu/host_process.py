@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import ProcessLostError
 from piton.core.protocols import Limits, ProcessResult, Role, Runner
 from piton.core.verdict import Cause, Outcome, Place, outcome
 from piton.targets.vnpu import wire
@@ -20,7 +20,8 @@ from piton.targets.vnpu.places import Locate, nowhere
 
 ENTRY = "piton.targets.vnpu.host_worker:serve"
 _START_S = 60.0
-_END_S = 2.0
+_END_S = 10.0
+"""After its channel was closed: how long its end may take to be told. Nothing waits for it but code that closed the channel itself."""
 _WORDS_S = 1.0
 """After the deadline: how long the process has for saying where it is."""
 _TEXT = 2000
@@ -74,6 +75,8 @@ class HostResult:
     claims: tuple[OutputClaim, ...] = ()
     failures: tuple[Outcome, ...] = ()
     is_deadline: bool = False
+    is_killed: bool = False
+    """A SIGKILL ended it that none of its bounds explains."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +121,12 @@ class HostProcess:
         os.close(status_writer)
 
     def wait_until_ready(self) -> None:
-        """Return when torch's device stands. Raises EvaluatorError when it does not start."""
+        """Return when torch's device stands. Raises ProcessLostError when it does not start."""
         try:
             wire.receive_json(self._channel, _START_S)
         except (wire.ChannelClosedError, wire.ChannelTimeoutError, wire.IllegalMessageError):
             result = self.close()
-            raise EvaluatorError("the host process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
+            raise ProcessLostError("the host process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
 
     def call(self, arguments: list[object], deadline_s: float) -> HostResult:
         """Call the operator once and wait for the reply, an end, or the deadline."""
@@ -178,7 +181,7 @@ class HostProcess:
         result = ended or self._process.kill()
         if ended is None and result.signal == signal.SIGKILL:  # our own kill: it had closed its channel and lived on
             return self._illegal("the end of its channel")
-        return HostResult(failures=(how_it_ended(result, read_last_words(self._status, self._folder), self._locate),))
+        return HostResult(failures=(how_it_ended(result, read_last_words(self._status, self._folder), self._locate),), is_killed=result.is_killed)
 
 
 def _failed(failure: Failure) -> Outcome:

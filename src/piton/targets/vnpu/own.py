@@ -23,7 +23,7 @@ ENGINE_FLAGS = ("-std=c++17", "-O3", "-g1", "-fPIE", "-ffp-contract=off", "-fno-
 HOST_FLAGS = ("-std=c++20", "-O1", "-g1", "-fPIC", *PLAIN_OUTPUT)
 """C++20 because torch's headers ask for it; host code of a submission is never what is measured.
 Line numbers, to say where it crashed."""
-_SHARED_WITH_CODE = ("block_locals.cpp.o", "fibre.cpp.o", "registry.cpp.o", "device-signals.cpp.o")
+_SHARED_WITH_CODE = ("block_locals.cpp.o", "fibre.cpp.o", "registry.cpp.o", "static_data.cpp.o", "device-signals.cpp.o")
 """Units of the engine that piton-code consists of too."""
 _WITHOUT_TORCH = ("acl", "fault", "transport")
 """Units of the host library that whole programs are linked with too."""

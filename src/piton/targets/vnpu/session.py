@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piton.core.errors import EvaluatorError
 from piton.core.execution import CaseCall, Execution, OutputBuffer, TensorArgument
@@ -105,10 +105,11 @@ class VnpuSession:
             log, known = _end_call(device, result, call)
             log = log.placed(self._places.within(self._plan.device_library))
             outcomes, judged = self._outcomes(result, log, known, uploaded, call)
-            execution = self._execution(device, log, outcomes, judged, call)
+            execution = replace(self._execution(device, log, outcomes, judged, call), is_killed=result.is_killed)
             is_reusable = _may_go_on(execution, result, call)
         except DeviceGoneError as gone:
-            execution = Execution(outcomes=(how_the_device_ended(gone, self._places.within(self._plan.device_library)),))
+            ended = how_the_device_ended(gone, self._places.within(self._plan.device_library))
+            execution = Execution(outcomes=(ended,), is_killed=gone.is_killed)
         except DeviceForgedError as forged:
             execution = Execution(outcomes=(outcome(Cause.PROTOCOL_VIOLATION, f"the device process sent what no engine of ours sends: {forged}"),))
         except DeviceBusyError:

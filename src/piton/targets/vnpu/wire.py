@@ -21,7 +21,8 @@ FRAMES = 16
 FAULT = struct.Struct(f"<iQBI{FRAMES}Q")
 """Last words of a host process: signal, address, whether it is a device address, number of frames, their offsets in the submission's library."""
 DIED = struct.Struct(f"<iQBI{FRAMES}QI")
-"""Last words of a device process: signal, address, whether it was a raw store, frames as above, length of the kernel's name that follows."""
+"""Last words of a device process: signal, address, what it was (RAW_STORE, FULL_STACK or 0), frames as above, length of the kernel's name that follows."""
+RAW_STORE, FULL_STACK = 1, 2
 DESCRIPTION = struct.Struct("<BQQBBQQ")
 
 

@@ -15,6 +15,7 @@
 #include "fibre.h"
 #include "pages.h"
 #include "ring.h"
+#include "static_data.h"
 
 namespace vnpu::code {
 
@@ -34,6 +35,7 @@ struct Block {
 std::vector<const vnpu_kernel *> kernels;  // in the order of their declaration
 std::map<uint32_t, Block> blocks;          // that have started and not ended, by core
 std::vector<std::unique_ptr<Fibre>> idle;
+StaticData statics;
 Block *current = nullptr;
 uint32_t current_core = 0;
 Given order = {};         // the newest
@@ -71,10 +73,17 @@ void declare(const vnpu_kernel &kernel) {
 
 void load(const char *library) {
     device::set_running_kernel("(loading the device library)");
-    if (!dlopen(library, RTLD_NOW | RTLD_GLOBAL)) return end_block(Kind::LoadFailed, dlerror());
+    void *const loaded = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    if (!loaded) return end_block(Kind::LoadFailed, dlerror());
     device::set_running_kernel("");
+    statics.keep(loaded);
     for (const std::string &name : kernel_names()) declare(*find_kernel(name));
     end_block(Kind::Loaded, nullptr);
+}
+
+void clean() {
+    begin_slot(Kind::Cleaned).value = statics.put_back();
+    put();
 }
 
 void go_on(uint32_t core, Block &block) {
@@ -155,7 +164,10 @@ void run_commands(const char *library) {
                 Block &block = blocks.at(given.core);
                 block.answer = given.value;
                 go_on(given.core, block);
+                break;
             }
+            case Order::Clean:
+                clean();
         }
         if (order.order == Order{}) order = next_command();
     }

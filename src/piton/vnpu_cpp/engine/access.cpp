@@ -293,7 +293,7 @@ void order_accesses(Core &core, const vnpu_record &record, const std::vector<Tou
     for (const Touch &touch : touches)
         if (is_watched(touch) && touch.is_write) map_of(touch).write(touch.begin, touch.end, pipe, access);
     for (const Touch &touch : touches)
-        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores)
+        if (is_watched(touch) && touch.space == VNPU_SPACE_GM && has_other_cores && !touch.is_look)
             remember_shared(core, touch, shared_access(core, pipe, access.number, access.place));
     core.gm_map.forget_known(core.clocks);
     core.gm_atomics.forget_known(core.clocks);

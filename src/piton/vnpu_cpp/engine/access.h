@@ -19,6 +19,7 @@ struct Touch {
     uint64_t begin, end;
     const uint8_t *data = nullptr;  // GM writes: the bytes about to be stored, to tell an overlap of equal values
     bool is_atomic = false;         // GM writes: does not race with other atomic ones
+    bool is_look = false;           // GM reads: another core may store there afterwards (a flag that is read again)
 };
 
 // A pipe that the core has: they number arrays of the engine. A barrier alone may name all of them. Cuts the launch if not.

@@ -187,6 +187,10 @@ struct Core {
     Waiting waiting;                                          // what it stands at
     std::map<uint64_t, uint64_t> seen_words;                  // what it has read past its cache since its last such store, by address
     std::map<uint64_t, uint32_t> known_tokens;                // of the last store to it that it has read
+    std::map<uint64_t, uint64_t> seen_flags;                  // what it has found in lines that it had cleaned just before, by address
+    std::map<uint64_t, uint32_t> known_lines;                 // of the last write-back of the line that it has learned of, by address of the line
+    std::map<uint64_t, uint64_t> cleaned;                     // lines that were cleaned and not loaded since, and the first byte that was
+    std::shared_ptr<const Vouch> told;                        // of others, with the newest line that it wrote back
     Place last_wait;
     Place last_place;  // of the newest record, to say where a loop without end is
     Fibre *fibre = nullptr;

@@ -51,6 +51,14 @@ struct SoftFlag {
     uint32_t token = 0;  // of the newest set, for the trace; 0: none
 };
 
+// A line of global memory that a core's data cache has written back. There may be very many: what the core knew of others is kept once for all.
+struct LineFlag {
+    uint32_t core = 0;
+    uint32_t token = 0;
+    Prefix own{};
+    std::shared_ptr<const Vouch> others;
+};
+
 // A SyncAll: of all cores, or of those of one kind.
 struct SyncPoint {
     uint32_t arrived = 0;
@@ -67,7 +75,8 @@ struct CrossState {
     std::map<uint64_t, SoftFlag> soft;   // by address
     uint32_t stamp = 0;                  // rounds completed so far, of any id, and soft sets
     std::map<uint64_t, SoftFlag> words;  // stored past the data cache, by address
-    uint32_t word_stores = 0;            // such stores so far
+    std::map<uint64_t, LineFlag> lines;  // written back by DataCacheCleanAndInvalid, by address of the line
+    uint32_t word_stores = 0;            // such stores and lines so far
     uint32_t tokens = 0;                 // soft sets so far, these included
 };
 

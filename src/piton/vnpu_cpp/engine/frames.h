@@ -52,15 +52,32 @@ inline uint64_t interrupted_at(const void *context) {
 #endif
 }
 
-// Where a call that has just been made returns to: the only trace of a call through a bad pointer.
-inline uint64_t newest_return(const void *context) {
+inline uint64_t stack_pointer(const void *context) {
     const auto &machine = static_cast<const ucontext_t *>(context)->uc_mcontext;
 #if defined(__x86_64__)
-    return *reinterpret_cast<const uint64_t *>(machine.gregs[REG_RSP]);
+    return static_cast<uint64_t>(machine.gregs[REG_RSP]);
 #elif defined(__aarch64__)
-    return machine.regs[30];
+    return machine.sp;
 #else
     return (void)machine, 0;
+#endif
+}
+
+// Whether a fault at this address is at the end of the interrupted code's stack: what lies there is mapped, but for the guard behind it (64 KiB, fibre.cpp).
+inline bool is_end_of_stack(const void *context, uint64_t address) {
+    constexpr uint64_t kGuardBytes = 64 << 10, kBelow = 4096;  // a call and a probe write below the pointer
+    const uint64_t top = stack_pointer(context);
+    return top != 0 && address + kBelow >= top && address < top + kGuardBytes;
+}
+
+// Where a call that has just been made returns to: the only trace of a call through a bad pointer.
+inline uint64_t newest_return(const void *context) {
+#if defined(__x86_64__)
+    return *reinterpret_cast<const uint64_t *>(stack_pointer(context));
+#elif defined(__aarch64__)
+    return static_cast<const ucontext_t *>(context)->uc_mcontext.regs[30];
+#else
+    return (void)context, 0;
 #endif
 }
 

@@ -11,6 +11,7 @@
 #include "equal_overlap.h"
 #include "footprint.h"
 #include "half.h"
+#include "vector_plan.h"
 
 namespace vnpu {
 
@@ -231,7 +232,7 @@ uint64_t run_gather_mask(Core &core, const vnpu_record &record) {
     const uint32_t bytes = dtype_bytes(record.dst.dtype), whole = lanes_of(core, record);
     const uint32_t lanes = record.p[3] == kCounterMode ? record.p[1] : whole;
     check_gather_mask(core, record, lanes);
-    core.mask = MaskState{};  // as the count forms leave it
+    reset_mask(core.mask, record);  // as the count forms do
     Footprint footprint;
     std::vector<Lane> chosen;
     for (uint32_t repeat = 0; repeat < record.p[0]; ++repeat, footprint.next()) {

@@ -175,7 +175,9 @@ private:
         if (core.waiting.kind == Waiting::Kind::SoftFlag)
             return " for a flag in global memory that nobody sets any more; needed: the matching set (IBSet, NotifyNextBlock) on another core";
         if (core.waiting.kind == Waiting::Kind::Word)
-            return " for another value at " + hex(core.waiting.address) + ", which nobody stores any more; needed: a WriteGmByPassDCache on another core";
+            return " for another value at " + hex(core.waiting.address) +
+                   ", which nobody stores any more; needed on another core: WriteGmByPassDCache, or "
+                   "SetValue and DataCacheCleanAndInvalid";
         return " for a flag that no other core sets any more: " + progress_of_flag(launch_, core);
     }
 

@@ -11,6 +11,7 @@
 #include "composite.h"
 #include "mathematics.h"
 #include "reduce.h"
+#include "vector_plan.h"
 
 namespace vnpu {
 
@@ -264,13 +265,14 @@ private:
         vnpu_operand source = part(record_.src0, 0, 8);
         check_operand(core_, record_, source, source.addr + static_cast<uint64_t>(count) * bytes_, false);
         const Job body{source, repeats, {~0ull, ~0ull}}, tail{part(source, static_cast<uint64_t>(repeats) * kRepeatBytes, 8), 1, first_lanes(rest)};
-        core_.mask = MaskState{};
+        reset_mask(core_.mask, record_);
+        const MaskState left = core_.mask;  // not what the passes put there
         if (count == 0) return charge_nothing();
         if (repeats && rest)
             of_both(body, tail);
         else
             reduce(repeats ? body : tail);
-        core_.mask = MaskState{};
+        core_.mask = left;
     }
 
     void of_both(const Job &body, const Job &tail) {

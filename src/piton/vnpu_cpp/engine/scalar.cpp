@@ -177,8 +177,10 @@ void note_unknown(Core &core, const vnpu_record &record) {
 uint64_t load_gm(Core &core, const vnpu_record &record, uint32_t bytes) {
     const uint64_t address = record.src0.addr;
     const Allocation &source = check_gm(core, record, address, bytes, false);
+    Touch read{VNPU_SPACE_GM, false, address, address + bytes};
+    read.is_look = !source.timing_only && look_again(core, record, address, bytes);
     report_undefined_gm(core, record, source, address, bytes);
-    touch(core, record, {VNPU_SPACE_GM, false, address, address + bytes});
+    touch(core, record, read);
     if (!core.moves_data() && source.stored.touches(address - source.address, address - source.address + bytes)) note_unknown(core, record);
     return source.timing_only ? 0 : read_cached(core, record, address, bytes);
 }
@@ -225,10 +227,12 @@ namespace {
 
 // From the address to the end of its line; the part before it stays as it is.
 uint32_t clean_line(Core &core, const vnpu_record &record, uint64_t address) {
+    note_cleaned(core, address);
     CacheLine *line = core.cache.find(address);
     if (!line) return 0;
     const uint64_t first = address % kCacheLine;
     const bool is_written = write_back(core, record, *line, first);
+    if (is_written) publish_line(core, record, line->address);
     if (first == 0) {
         core.cache.drop(address);
         return is_written;

@@ -11,24 +11,23 @@ namespace {
 
 bool is_default(const MaskState &mask) { return !mask.is_counter && (mask.bits[0] & mask.bits[1]) == ~0ull; }
 
-// The count form leaves normal mode and a full mask behind.
-void reset_mask(MaskState &mask, const vnpu_record &record) {
-    if (mask.chosen.line && !is_default(mask)) mask.lost = place_of(record);
-    mask.bits[0] = mask.bits[1] = ~0ull;
-    mask.is_counter = false;
-}
-
 // An instruction by the mask register, which is not what the kernel has put there any more.
 void note_lost(Core &core, const vnpu_record &record) {
     const MaskState &mask = core.mask;
     if (!(record.flags & VNPU_F_KEEP_MASK) || !mask.lost.line || core.launch.reporter.has(place_of(record), "default_mask_changed")) return;
     core.note(record, "default_mask_changed",
-              describe(place_of(record)) + " goes by the mask register, which " + describe(mask.lost) + ", a call by count, has filled since " +
-                  describe(mask.chosen) + " set it: every lane takes part; needed: the mask set again behind the call by count",
+              describe(place_of(record)) + " goes by the mask register, which " + describe(mask.lost) + " has filled since " + describe(mask.chosen) +
+                  " set it: every lane takes part; needed: the mask set again behind that call",
               {{"earlier_line", mask.lost.line}, {"set_line", mask.chosen.line}});
 }
 
 }  // namespace
+
+void reset_mask(MaskState &mask, const vnpu_record &record) {
+    if (mask.chosen.line && !is_default(mask)) mask.lost = place_of(record);
+    mask.bits[0] = mask.bits[1] = ~0ull;
+    mask.is_counter = false;
+}
 
 // The kernel sets the register or its mode itself.
 void set_mask(MaskState &mask, const vnpu_record &record) {

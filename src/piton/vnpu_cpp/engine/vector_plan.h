@@ -38,7 +38,10 @@ struct VectorPlan {
 inline const vnpu_operand &operand(const vnpu_record &record, uint32_t which) { return which == 0 ? record.dst : which == 1 ? record.src0 : record.src1; }
 inline uint64_t run_bytes(const VectorPlan &plan, const Run &run, uint32_t which) { return static_cast<uint64_t>(run.count) * plan.bytes[which]; }
 
-// What the record's mask flags make of the mask register; says so when a call by count has filled the register that the instruction goes by.
+// The count form, and calls made of several instructions, leave normal mode and a full mask behind.
+void reset_mask(MaskState &mask, const vnpu_record &record);
+
+// What the record's mask flags make of the mask register; says so when another call has filled the register that the instruction goes by.
 void apply_mask_flags(Core &core, const vnpu_record &record);
 
 // Says so when counter mode makes an instruction leave out repeats that it asks for: a mode that was left behind.

@@ -50,7 +50,7 @@ enum class Type : uint32_t {
     Answer = 65,   // body as the request says
     Refused = 66,  // text: why
     // device -> parent, from a signal handler just before the process ends
-    Died = 96,  // i32 signal, u64 fault address, u8 is_raw_store, text kernel
+    Died = 96,  // i32 signal, u64 fault address, u8 what it was (0 anything, 1 a raw store, 2 a full stack), text kernel
 };
 
 struct Header {

@@ -1,8 +1,8 @@
 /* The host's half of the server: everything here deals with requests of untrusted code. */
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include <dlfcn.h>
@@ -24,16 +24,6 @@ constexpr uint32_t kMaxBlocks = 65535;
 // Arguments are metadata like the copies that the allowance bounds; a larger block would be a way to bring results in from the host.
 constexpr size_t kMaxArgumentBytes = 4096;
 
-// Attribution follows a copy: what a kernel stored stays a kernel's after a copy of it, and nothing else becomes so.
-void copy_ranges(const IntervalSet &from, uint64_t source, IntervalSet &to, uint64_t destination, uint64_t bytes) {
-    const IntervalSet before = from;  // both may be the same set
-    to.remove(destination, destination + bytes);
-    for (const auto &[begin, end] : before.ranges()) {
-        const uint64_t low = std::max(begin, source), high = std::min(end, source + bytes);
-        if (low < high) to.add(destination + (low - source), destination + (high - source));
-    }
-}
-
 // Addresses as offsets into the device library; those of other code are dropped.
 void make_relative(std::vector<Diagnostic> &diagnostics, const std::string &library) {
     for (Diagnostic &diagnostic : diagnostics) {
@@ -45,12 +35,6 @@ void make_relative(std::vector<Diagnostic> &diagnostics, const std::string &libr
 }
 
 std::string title_of(const vnpu_kernel &kernel) { return kernel.title && *kernel.title ? kernel.title : kernel.name; }
-
-std::string in_hex(uint64_t address) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    return text;
-}
 
 }  // namespace
 
@@ -181,7 +165,9 @@ const vnpu_kernel &Server::kernel_named(const std::string &name, size_t argument
 void Server::load_library() {
     if (is_loaded_) return;
     set_running_kernel("(loading the device library)");
-    const std::string failure = remote_ ? load_elsewhere() : dlopen(library_.c_str(), RTLD_NOW | RTLD_GLOBAL) ? "" : dlerror();
+    void *const loaded = remote_ ? nullptr : dlopen(library_.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    const std::string failure = remote_ ? load_elsewhere() : loaded ? "" : dlerror();
+    if (loaded) statics_.keep(loaded);
     if (!failure.empty()) violation("(loading the device library)", "load_failed", failure);
     set_running_kernel("");
     is_loaded_ = true;
@@ -195,11 +181,29 @@ std::string Server::load_elsewhere() {
 
 // A process of device code that was left in the middle of a launch, or has ended, is not used again.
 LaunchReport Server::launch(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
-    if (!remote_) return engine_->launch(kernel, arguments.data(), blocks);
-    remote_->begin(kernel, arguments);
-    LaunchReport report = engine_->launch(kernel, nullptr, blocks);
-    log_.is_code_gone = remote_->is_gone();
+    if (remote_) remote_->begin(kernel, arguments);
+    LaunchReport report = engine_->launch(kernel, remote_ ? nullptr : arguments.data(), blocks);
+    if (!report.is_cut) forget_static_data(report);
+    if (remote_) log_.is_code_gone = remote_->is_gone();
     return report;
+}
+
+// Of a launch that was cut nothing is used again.
+void Server::forget_static_data(LaunchReport &report) {
+    const std::optional<uint64_t> changed = remote_ ? remote_->clean() : statics_.put_back();
+    if (changed == uint64_t{0}) return;
+    Diagnostic found;
+    found.is_finding = changed.has_value();
+    if (changed) {
+        found.kind = "static_state";
+        found.message = "device code changed " + std::to_string(*changed) + " bytes of static variables; a chip has none, and they are put back after a launch";
+        found.numbers = {{"bytes", static_cast<int64_t>(*changed)}};
+    } else {
+        found.cause = "protocol_violation";
+        found.message = "the process of the device code sent more than its launch, or nothing after it";
+        report.is_cut = true;
+    }
+    report.diagnostics.push_back(std::move(found));
 }
 
 void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments) {
@@ -228,76 +232,6 @@ void Server::run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &
     launch.report.timeline.reset();
     log_.add(std::move(launch));
     if (is_cut) throw std::runtime_error("the kernel was stopped by the device; see the report");
-}
-
-void Server::spend_allowance(uint64_t bytes, const char *direction) {
-    const uint64_t spent = log_.host_to_device_bytes + log_.device_to_host_bytes;
-    if (bytes <= call_.copy_allowance - std::min(spent, call_.copy_allowance)) return;
-    const std::string message = std::string("copy of ") + std::to_string(bytes) + " bytes " + direction + " refused: one call may copy " +
-                                std::to_string(call_.copy_allowance) + " bytes of metadata between host and device, " + std::to_string(spent) + " are spent";
-    log_.add("host_copy", message);
-    throw std::runtime_error(message);
-}
-
-Allocation &Server::readable(uint64_t address, uint64_t bytes) {
-    if (Allocation *found = memory_.find(address, bytes)) return *found;
-    throw std::runtime_error("copy of " + std::to_string(bytes) + " bytes at " + in_hex(address) + ", which is not inside one allocation");
-}
-
-Allocation &Server::writable(uint64_t address, uint64_t bytes) {
-    Allocation &found = readable(address, bytes);
-    if (found.is_mutable) return found;
-    log_.add("input_modified", "copy into an input of the operator");
-    throw std::runtime_error("copy into an input of the operator refused");
-}
-
-// A tensor that the operator updates in place is an output: what no kernel computed may not get there, however few bytes it is.
-void Server::refuse_in_place(const Allocation &target, const char *what) {
-    if (target.owner != Owner::Parent) return;
-    const std::string message = std::string("copy of ") + what + " into a tensor that the operator updates in place refused; only a kernel may write it";
-    log_.add("host_copy", message);
-    throw std::runtime_error(message);
-}
-
-void Server::copy_in(uint64_t address, const std::string &bytes) {
-    require_call("copy to the device");
-    spend_allowance(bytes.size(), "to the device");
-    Allocation &target = writable(address, bytes.size());
-    refuse_in_place(target, "host data");
-    log_.host_to_device_bytes += bytes.size();
-    if (bytes.empty()) return;
-    if (!target.timing_only) std::memcpy(memory_.writable(address), bytes.data(), bytes.size());
-    const uint64_t begin = address - target.address, end = begin + bytes.size();
-    target.defined.add(begin, end);
-    target.stored.remove(begin, end);
-}
-
-std::string Server::copy_out(uint64_t address, uint64_t bytes) {
-    require_call("copy to the host");
-    spend_allowance(bytes, "to the host");
-    readable(address, bytes);
-    log_.device_to_host_bytes += bytes;
-    const std::string now(reinterpret_cast<const char *>(memory_.readable(address)), bytes);
-    if (call_.copy_allowance > kMostRepeatedBytes) return now;
-    return copies_told_.tell(now, [](const std::string &told, const std::string &asked) { return told.size() == asked.size(); });
-}
-
-void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) {
-    require_call("copy on the device");
-    Allocation &from = readable(source, bytes);
-    Allocation &to = writable(destination, bytes);
-    const uint64_t begin = source - from.address;
-    if (from.owner == Owner::Host && !from.stored.covers(begin, begin + bytes)) refuse_in_place(to, "bytes that no kernel stored");
-    log_.device_to_device_bytes += bytes;
-    if (bytes == 0) return;
-    if (!to.timing_only) std::memmove(memory_.writable(destination), memory_.readable(source), bytes);
-    copy_ranges(from.defined, source - from.address, to.defined, destination - to.address, bytes);
-    copy_ranges(from.stored, source - from.address, to.stored, destination - to.address, bytes);
-    LoggedLaunch launch{"copy", true, 0, {}};
-    launch.report.timing.cycles = engine_->copy(bytes);
-    launch.report.timing.kernel_cycles = launch.report.timing.cycles;
-    launch.report.timing.gm_read_bytes = launch.report.timing.gm_written_bytes = bytes;
-    log_.add(std::move(launch));
 }
 
 }  // namespace vnpu::device

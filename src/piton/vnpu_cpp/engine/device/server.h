@@ -16,6 +16,7 @@
 #include "../engine.h"
 #include "../memory.h"
 #include "../remote/remote.h"
+#include "../static_data.h"
 #include "../wire.h"
 #include "call_options.h"
 #include "log.h"
@@ -50,6 +51,7 @@ private:
     void load_library();
     std::string load_elsewhere();
     LaunchReport launch(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments);
+    void forget_static_data(LaunchReport &report);
     void run(const vnpu_kernel &kernel, uint32_t blocks, const std::string &arguments);
     void copy_in(uint64_t address, const std::string &bytes);
     std::string copy_out(uint64_t address, uint64_t bytes);
@@ -65,6 +67,7 @@ private:
     int parent_fd_;
     int host_fd_;
     std::string library_;
+    StaticData statics_;                      // of a library in this process
     std::unique_ptr<remote::Remote> remote_;  // null: device code is in this process
     bool is_loaded_ = false;
     bool is_code_lost_ = false;  // its process was left in the middle of a launch

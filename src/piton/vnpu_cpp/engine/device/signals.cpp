@@ -17,7 +17,7 @@ struct LastWords {
     struct __attribute__((packed)) {
         int32_t signal;
         uint64_t address;
-        uint8_t is_raw_store;
+        uint8_t fault;
         Frames frames;
         uint32_t kernel_bytes;
         char kernel[256];
@@ -34,11 +34,20 @@ bool is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 // Every byte of the arena is mapped for reading, so that a fault in it can only be a store.
 bool is_in_arena(uint64_t address) { return address >= kArenaBase && address < kArenaBase + kArenaBytes; }
 
+// Values of `fault`.
+constexpr uint8_t kOther = 0, kRawStore = 1, kFullStack = 2;
+
+uint8_t fault_of(int signal, uint64_t address, const void *context) {
+    if (!is_fault(signal)) return kOther;
+    if (is_in_arena(address)) return kRawStore;
+    return frames::is_end_of_stack(context, address) ? kFullStack : kOther;
+}
+
 void describe(int signal, const siginfo_t *info, const void *context) {
     const auto address = is_fault(signal) ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
     last_words.body.signal = signal;
     last_words.body.address = address;
-    last_words.body.is_raw_store = is_fault(signal) && is_in_arena(address);
+    last_words.body.fault = fault_of(signal, address, context);
     frames_of(last_words.body.frames, device_library, context);
 }
 

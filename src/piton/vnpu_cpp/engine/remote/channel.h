@@ -49,6 +49,7 @@ enum class Kind : uint32_t {
     Kernel = 10,      // the text is name, 0, title; payload: Declaration
     Loaded = 11,      // every kernel has been told
     LoadFailed = 12,  // the text says why
+    Cleaned = 13,     // static data is as it was loaded; `value`: bytes that were not
 };
 
 struct Declaration {
@@ -69,7 +70,7 @@ struct alignas(64) Slot {
     uint8_t payload[kPayloadBytes];
 };
 
-enum class Order : uint32_t { Load = 1, Start = 2, Continue = 3 };
+enum class Order : uint32_t { Load = 1, Start = 2, Continue = 3, Clean = 4 };
 
 // To the device side. `serial` is written last.
 struct Command {

@@ -143,6 +143,15 @@ void Remote::begin(const vnpu_kernel &kernel, const std::string &arguments) {
     std::memcpy(channel_->arguments, arguments.data(), std::min<size_t>(arguments.size(), kArgumentBytes));
 }
 
+std::optional<uint64_t> Remote::clean() {
+    order(Order::Clean, 0, 0, 0, 0);
+    Slot slot;
+    const Silence silence = next(slot);
+    is_gone_ = is_gone_ || silence == Silence::Gone;
+    if (silence != Silence::None || slot.kind != Kind::Cleaned) return std::nullopt;
+    return slot.value;
+}
+
 void Remote::run_block(Core &core) {
     core.seat = ++seats_;
     order(Order::Start, core.seat, running_kernel_, core.is_cube() ? 1 : 0, core.budget_left);

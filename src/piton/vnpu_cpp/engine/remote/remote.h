@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ public:
     std::string load();
     void begin(const vnpu_kernel &kernel, const std::string &arguments);  // of a launch
     void run_block(Core &core);                                           // in place of the kernel, on the block's fibre
+    // After a launch: put the library's static data back. How many bytes had changed; nothing when the process sends something else than that.
+    std::optional<uint64_t> clean();
     bool is_gone() const { return is_gone_; }
 
 private:

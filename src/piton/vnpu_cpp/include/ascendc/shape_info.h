@@ -2,7 +2,7 @@
  * ShapeInfo: lengths of the dimensions of a tensor, which a tensor can carry along.
  *
  * Problem: tensors are copied all the time, and few carry a shape.
- * Approach: a tensor holds a pointer to the shape it was given; equal shapes are kept once. Device code runs in one thread.
+ * Approach: a tensor holds a pointer to the shape it was given; equal shapes are kept once by each core. Device code runs in one thread.
  * Limits: nothing is computed from the format.
  */
 #ifndef PITON_ASCENDC_SHAPE_INFO_H
@@ -59,11 +59,14 @@ PITON_API bool IsSameShape(const AscendC::ShapeInfo &one, const AscendC::ShapeIn
            std::equal(one.originalShape, one.originalShape + AscendC::kMaxShapeDims, other.originalShape);
 }
 
+/* Of the core that runs, from one launch on: static data of a library is put back after a launch (engine/static_data.h). Never freed: tensors point into it. */
+__attribute__((section("piton_block_local.shapes"))) inline std::deque<AscendC::ShapeInfo> *keptShapes = nullptr;
+
 /* The kept shape that is equal to this one; a deque, because its elements stay where they are. */
 PITON_API const AscendC::ShapeInfo *KeepShape(const AscendC::ShapeInfo &shape) {
-    static auto *kept = new std::deque<AscendC::ShapeInfo>(); /* never freed: tensors of any launch point into it */
-    const auto found = std::find_if(kept->begin(), kept->end(), [&](const AscendC::ShapeInfo &one) { return IsSameShape(one, shape); });
-    return found != kept->end() ? &*found : &kept->emplace_back(shape);
+    if (!keptShapes) keptShapes = new std::deque<AscendC::ShapeInfo>();
+    const auto found = std::find_if(keptShapes->begin(), keptShapes->end(), [&](const AscendC::ShapeInfo &one) { return IsSameShape(one, shape); });
+    return found != keptShapes->end() ? &*found : &keptShapes->emplace_back(shape);
 }
 
 }  // namespace piton

@@ -128,8 +128,10 @@ private:
         std::vector<AttrValue> values;
         for (std::size_t i = 0; i < attributes.size(); ++i) {
             values.push_back(attributes[i].value);
-            if (generated_.attributes[i] != kNone) {
-                const auto argument = static_cast<std::size_t>(generated_.attributes[i]);
+            const auto argument = static_cast<std::size_t>(generated_.attributes[i]);
+            if (generated_.attributes[i] == kNone || given[argument].isNone()) {
+                op_.RequireDefault(i);
+            } else {
                 Set(values.back(), generated_.arguments[argument], given[argument]);
             }
         }
@@ -137,9 +139,6 @@ private:
     }
 
     void Set(AttrValue &to, const Argument &argument, const c10::IValue &value) const {
-        if (value.isNone()) {
-            return;
-        }
         if (to.kind == AttrKind::kInt && value.isInt()) {
             to.whole = argument.is_type ? static_cast<int64_t>(TypeOf(static_cast<at::ScalarType>(value.toInt()))) : value.toInt();
         } else if (to.kind == AttrKind::kFloat && (value.isDouble() || value.isInt())) {

@@ -110,46 +110,59 @@ public:
     }
     OpAttrDef &Version(uint32_t) { return *this; }
     OpAttrDef &Comment(const char *) { return *this; }
-    OpAttrDef &Int(int64_t initial = 0) {
+    OpAttrDef &Int() { return Kind(piton_project::AttrKind::kInt); }
+    OpAttrDef &Int(int64_t initial) {
         value.whole = initial;
-        return Kind(piton_project::AttrKind::kInt);
+        return Int().HasDefault();
     }
-    OpAttrDef &Float(float initial = 0) {
+    OpAttrDef &Float() { return Kind(piton_project::AttrKind::kFloat); }
+    OpAttrDef &Float(float initial) {
         value.real = initial;
-        return Kind(piton_project::AttrKind::kFloat);
+        return Float().HasDefault();
     }
-    OpAttrDef &Bool(bool initial = false) {
+    OpAttrDef &Bool() { return Kind(piton_project::AttrKind::kBool); }
+    OpAttrDef &Bool(bool initial) {
         value.truth = initial;
-        return Kind(piton_project::AttrKind::kBool);
+        return Bool().HasDefault();
     }
-    OpAttrDef &String(const char *initial = "") {
+    OpAttrDef &String() { return Kind(piton_project::AttrKind::kString); }
+    OpAttrDef &String(const char *initial) {
         value.text = initial;
-        return Kind(piton_project::AttrKind::kString);
+        return String().HasDefault();
     }
-    OpAttrDef &ListInt(std::vector<int64_t> initial = {}) {
+    OpAttrDef &ListInt() { return Kind(piton_project::AttrKind::kListInt); }
+    OpAttrDef &ListInt(std::vector<int64_t> initial) {
         value.wholes = std::move(initial);
-        return Kind(piton_project::AttrKind::kListInt);
+        return ListInt().HasDefault();
     }
-    OpAttrDef &ListFloat(std::vector<float> initial = {}) {
+    OpAttrDef &ListFloat() { return Kind(piton_project::AttrKind::kListFloat); }
+    OpAttrDef &ListFloat(std::vector<float> initial) {
         value.reals = std::move(initial);
-        return Kind(piton_project::AttrKind::kListFloat);
+        return ListFloat().HasDefault();
     }
-    OpAttrDef &ListListInt(std::vector<std::vector<int64_t>> initial = {}) {
+    OpAttrDef &ListListInt() { return Kind(piton_project::AttrKind::kListListInt); }
+    OpAttrDef &ListListInt(std::vector<std::vector<int64_t>> initial) {
         value.rows = std::move(initial);
-        return Kind(piton_project::AttrKind::kListListInt);
+        return ListListInt().HasDefault();
     }
-    OpAttrDef &ListBool(const std::vector<bool> &initial = {}) {
+    OpAttrDef &ListBool() { return Kind(piton_project::AttrKind::kListBool); }
+    OpAttrDef &ListBool(const std::vector<bool> &initial) {
         value.truths = initial;
-        return Kind(piton_project::AttrKind::kListBool);
+        return ListBool().HasDefault();
     }
 
     std::string name;
     Option kind = REQUIRED;
     piton_project::AttrValue value;
+    bool has_default = false; /* written in the definition: a call without the attribute has it, REQUIRED or not */
 
 private:
     OpAttrDef &Kind(piton_project::AttrKind kind_of_value) {
         value.kind = kind_of_value;
+        return *this;
+    }
+    OpAttrDef &HasDefault() {
+        has_default = true;
         return *this;
     }
 };

@@ -65,6 +65,15 @@ public:
         return definition_->inputs[index].is_read || std::find(read.begin(), read.end(), static_cast<int32_t>(index)) != read.end();
     }
 
+    /* For an attribute of which a call has no value: a 0 that nobody wrote would look like one. */
+    void RequireDefault(std::size_t attribute) const {
+        const ops::OpAttrDef &item = definition_->attributes[attribute];
+        if (item.kind == ops::REQUIRED && !item.has_default) {
+            Fail("attribute " + item.name +
+                 " is REQUIRED and the call brings no value for it; give the case one, or make it AttrType(OPTIONAL) with a default");
+        }
+    }
+
     std::size_t RowOf(const Call &call) const {
         for (std::size_t row = 0; row < rows_.size(); ++row) {
             if (Fits(rows_[row], call.inputs)) {
