@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from chaos import NAMES, SEED, SUBMISSION, Chaos, figures, of_role
+from chaos import NAMES, SEED, SUBMISSION, Chaos, descendants, figures, name_of
 from chaos_suite import SHAPES, make_exp_suite
 
 from piton.cli.evaluation import cache_dir
@@ -18,8 +18,8 @@ from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import Bounds, EvaluationRequest
 from piton.evaluate.progress import CaseStarted, Event, Events, ignore
 
-ORDER = ("host", "device", "golden", "zygote", "supervisor")
-"""What is killed as cases begin: that of the session in use, the worker that is ahead, the starters of processes, and those who watch over jobs."""
+ORDER = ("host", "device", "golden", "supervisor", "zygote", "host")
+"""What is killed as cases begin; after the starters of processes something that has to be started again."""
 
 
 def evaluated(root: Path, name: str, events: Events = ignore) -> Report:
@@ -41,11 +41,13 @@ class Killer:
     def __init__(self) -> None:
         self.killed: list[str] = []
         self._left = list(ORDER)
+        self._seen: set[int] = set()
 
     def listen(self, event: Event) -> None:
         if isinstance(event, CaseStarted) and event.case_id != "1" and self._left:
             role = self._left.pop(0)
-            for pid in of_role(os.getpid(), role):
+            self._seen.update(descendants(os.getpid()))  # what a killed starter had started is nobody's child any more
+            for pid in [pid for pid in self._seen if name_of(pid) == NAMES[role]]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
                     self.killed.append(role)

@@ -97,7 +97,7 @@ def test_a_run_that_is_stopped_tries_nothing_again() -> None:
 
 
 def test_retries_are_no_part_of_what_results_are_compared_by() -> None:
-    first, again = Scripted().run(), Tried(ProcessLostError("gone")).run()
+    first, again = Scripted().run(), Scripted(ProcessLostError("gone")).run()
     assert first != again
     assert first.model_copy(update={"retries": again.retries}) == again
 
