@@ -155,8 +155,8 @@ class CaseLane:
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
         anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None  # before a call that may end the processes of the first
         further = self._further(task, first, anchors)
-        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
         if request.integrity == "full" and second is not None and second.has_passed:
             further = further.joined(self._further(task, first, anchors, after_trials))
         return conclude(task, first, anchors, bands, second, further)

@@ -148,6 +148,8 @@ class VnpuSession:
                     locate=self._places.within(plan.host_module),
                 )
                 self._host = HostProcess(worker, self._runner)
+            self._device.wait_until_ready()  # both start at the same time
+            self._host.wait_until_ready()
         return self._device, self._host
 
     def _stop(self) -> None:
