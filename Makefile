@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests benchmarks tools examples
-CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
+CXX_SOURCES = $(shell find src/piton/vnpu_cpp src/piton/targets examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
 WORKERS ?= 2
 export PYTHON
 
