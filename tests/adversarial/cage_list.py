@@ -127,10 +127,14 @@ ALONE = (
     ),
     _bomb("take all memory", "m = bytearray(320 << 20)"),
     _bomb("take all memory by shared pages", "m = mmap.mmap(-1, 320 << 20)\n    for n in range(320): m[n << 20 : n + 1 << 20] = b'x' * (1 << 20)"),
-    _bomb("take all process numbers", "for _ in range(300): os.fork() or (time.sleep(1), os._exit(0))", ("build",)),
+    _bomb(
+        "take all process numbers",
+        "end, held = os.pipe()\n    for _ in range(300): os.fork() or (os.close(held), os.read(end, 1), os._exit(0))",
+        ("build",),
+    ),
     _bomb(
         "take all threads",
-        "threading.stack_size(65536)\n    for _ in range(300): threading.Thread(target=time.sleep, args=(0.7,), daemon=True).start()",
+        "threading.stack_size(65536); end = threading.Event()\n    for _ in range(300): threading.Thread(target=end.wait, daemon=True).start()",
         INSIDE,
     ),
     _bomb("fill the private /tmp", "for n in range(96): open(f\"{os.environ['TMPDIR']}/{n}\", 'wb').write(b'x' * (1 << 20))", ("host", "build")),

@@ -30,7 +30,7 @@ _SHM_KEY = 0x7170746E
 _TMP_BYTES = 64 << 20
 _libc = ctypes.CDLL(None, use_errno=True)
 _MACHINE_BYTES = 256 << 20
-_INSIDE = Limits(wall_s=30, cpu_s=20, memory_bytes=160 << 20, file_bytes=16 << 20, flood_bytes=2 << 20, processes=100, may_start_processes=False)
+_INSIDE = Limits(wall_s=120, cpu_s=20, memory_bytes=160 << 20, file_bytes=16 << 20, flood_bytes=2 << 20, processes=100, may_start_processes=False)
 LIMITS = {"host": _INSIDE, "device": _INSIDE, "build": replace(_INSIDE, may_start_processes=True)}
 LEAK = "'the environment leaks'"
 NOTHING = "; ".join(

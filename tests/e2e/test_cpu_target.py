@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from null_world import make_suite
 
+from piton.catalog import load_suite, read_submission
+from piton.catalog.hardware import load_hardware
 from piton.core.errors import UsageError
 from piton.core.finding import FindingKind
 from piton.core.measurement import Provenance
@@ -17,6 +19,7 @@ from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import EvaluationRequest
 from piton.report.samples import attempt_of
 from piton.report.speedup import speedup_text
+from piton.targets.vnpu.target import open_vnpu
 
 GROW = """#include <cmath>
 #include <piton/cpu.h>
@@ -130,3 +133,12 @@ def test_mistakes_in_cpp_name_the_function_that_is_expected_or_the_line(tmp_path
 def test_a_submission_of_another_track_is_the_users_mistake(tmp_path: Path, cache: Path) -> None:
     with pytest.raises(UsageError, match=r"track cpp or python[\s\S]*ascendc[\s\S]*piton.yaml"):
         run(tmp_path, cache, {"twice.cpp": "// no header of ours\n"})
+
+
+def test_the_virtual_npu_sends_kernels_for_the_processor_to_their_target(tmp_path: Path, cache: Path) -> None:
+    target = open_vnpu("ascend910b2-sim", load_hardware("ascend910b2"), "", str(cache))
+    (tmp_path / "twice.cpp").write_text(SHOWS_OFF)
+    submission = read_submission(tmp_path / "twice.cpp", tmp_path / "store")
+    operator = load_suite("piton").members[0].operator
+    with pytest.raises(UsageError, match="add --target cpu"):
+        target.toolchain.build(submission, operator, None, str(tmp_path / "build"))  # type: ignore[arg-type]

@@ -47,6 +47,25 @@ def test_what_may_be_in_use_or_is_not_ours_stays(tmp_path: Path, name: str, *, h
     assert kept.exists()
 
 
+def test_a_link_in_the_place_of_a_folder_or_of_its_lock_is_not_followed(tmp_path: Path) -> None:
+    target = folder(tmp_path, "elsewhere")
+    (tmp_path / "piton-sandbox-a").symlink_to(target)
+    (folder(tmp_path, "piton-sandbox-b", has_lock=False) / "lock").symlink_to(target / "lock")
+    os.utime(tmp_path / "piton-sandbox-b", (time.time() - OLD_S,) * 2)
+    sweep_folders(tmp_path)
+    assert (target / "lock").exists()
+    assert (tmp_path / "piton-sandbox-b").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_stays(tmp_path: Path) -> None:
+    foreign = folder(tmp_path, "piton-sandbox-a")
+    os.chown(foreign, 65534, -1)
+    os.utime(foreign, (time.time() - OLD_S,) * 2)
+    sweep_folders(tmp_path)
+    assert foreign.exists()
+
+
 def test_a_starter_removes_what_another_left_and_locks_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     left = folder(tmp_path, "piton-sandbox-a")

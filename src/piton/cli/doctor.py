@@ -131,6 +131,16 @@ def check_cores() -> Check:
     return Check("cores", str(cores), "2", cores >= 2, is_required=False, how="one core works, at half the speed")
 
 
+def check_cpu() -> Check:
+    """What the target `cpu` needs beside a compiler."""
+    from piton.targets.cpu.host import processor
+    from piton.targets.cpu.target import open_cpu
+
+    lacks = open_cpu(str(cache_dir())).device.missing()
+    found = "; ".join(lacks) or f"ready: {processor().model}"
+    return Check("target cpu", found, "Linux 5.1", not lacks, is_required=False, how="only kernels for the processor need it (docs/cpu.md)")
+
+
 def check_isolation() -> Check:
     """What keeps untrusted code apart on this machine."""
     from piton.evaluate.sandbox import make_runner
@@ -161,6 +171,7 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     check_cache,
     check_memory,
     check_cores,
+    check_cpu,
     check_isolation,
 )
 

@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 from contextlib import suppress
@@ -35,7 +36,7 @@ def sweep_folders(place: Path) -> None:
     """Remove the folders of starters that are gone."""
     for folder in place.glob(f"{PREFIX}*"):
         with suppress(OSError):  # somebody else's, or gone meanwhile
-            if _is_old(folder) and _is_free(folder / _LOCK):
+            if _is_own(folder) and _is_old(folder) and _is_free(folder / _LOCK):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -48,13 +49,19 @@ def sweep_groups(parent: Path) -> None:
                 group.rmdir()
 
 
+def _is_own(folder: Path) -> bool:
+    """Everybody may make a folder of that name in /tmp, or a link: what is not a folder of this user's is not looked into."""
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
 def _is_old(path: Path) -> bool:
     return path.stat().st_mtime < time.time() - _REST_S
 
 
 def _is_free(lock: Path) -> bool:
     """Can the lock be had? Raises OSError where there is none: a folder that an older Piton may be using."""
-    descriptor = os.open(lock, os.O_RDWR)
+    descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -107,6 +107,18 @@ class Arena:
             setattr(self, name, -1)
 
 
+def can_seal() -> bool:
+    """True where this kernel can close a memory file against further writable mappings."""
+    fd = os.memfd_create("piton-cpu-probe", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _F_SEAL_FUTURE_WRITE)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
 def nbytes(tensor: TensorArgument) -> int:
     """Bytes of a dense tensor."""
     return tensor.dtype.bytes_of(math.prod(tensor.shape))

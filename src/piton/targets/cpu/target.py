@@ -13,6 +13,7 @@ from piton.core.measurement import Provenance
 from piton.core.operator import Operator
 from piton.core.protocols import Runner
 from piton.core.submission import Submission
+from piton.targets.cpu.arena import can_seal
 from piton.targets.cpu.canary import Canary, launch_program
 from piton.targets.cpu.host import NAME, host_hardware
 from piton.targets.cpu.session import CpuSession, launch_python
@@ -27,7 +28,8 @@ class CpuDevice:
 
     def missing(self) -> tuple[str, ...]:
         """What this machine lacks to run."""
-        return () if Path("/proc/self/task").is_dir() else ("Linux with /proc",)
+        lacks = [] if Path("/proc/self/task").is_dir() else ["Linux with /proc mounted: what a kernel's process does is read there"]
+        return (*lacks, *(() if can_seal() else ("Linux 5.1 or later: inputs can't be closed against writing on this one",)))
 
     def canary(self, runner: Runner) -> Canary:
         """A running canary; after `prepare`. Raises EvaluatorError when it can't be started."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from piton.core.canonical import digest
+from piton.core.errors import UsageError
 from piton.core.execution import Build
 from piton.core.hardware import Hardware
 from piton.core.operator import Operator
@@ -27,6 +28,7 @@ from piton.targets.vnpu.sources import SourceTree, copy_sources
 from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps
 from piton.targets.vnpu.store import Store
 
+_OF_THE_PROCESSOR = ("cpp", "python")
 Progress = Callable[[str], None]
 
 
@@ -84,8 +86,9 @@ class VnpuToolchain:
         return self._store
 
     def build(self, submission: Submission, operator: Operator, runner: Runner, build_dir: str) -> Build:
-        """Build one operator; a failure of the submission is in `Build.outcome`."""
+        """Build one operator; a failure of the submission is in `Build.outcome`. Raises UsageError for a submission for another kind of target."""
         started = time.monotonic()
+        _refuse_other_track(submission)
         sources = next((item for item in submission.operators if item.operator == operator.name), None)
         if sources is None or not sources.kernels:
             text = f"no sources of operator {operator.name} in the submission (looked for csrc/ops/{operator.name}/op_kernel/*.cpp and single-source files)"
@@ -169,3 +172,12 @@ def _result_key(own: OwnParts, steps: OperatorSteps, tree: SourceTree, submissio
     scripts = sorted((item.path, item.sha256) for item in submission.files if item.path.startswith(package))
     generated = [operator.schema_text] if steps.is_project else []
     return digest([steps.key, tree.key, scripts, own.simulator_digest, *generated])
+
+
+def _refuse_other_track(submission: Submission) -> None:
+    """Its headers would only be missed one after the other."""
+    track = submission.manifest.track
+    if track in _OF_THE_PROCESSOR:
+        raise UsageError(
+            f"a submission of the track {track} runs on the machine's own processor", found="a virtual NPU", action="add --target cpu (docs/cpu.md)"
+        )
