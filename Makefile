@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests benchmarks tools examples
-CXX_SOURCES = $(shell find src/piton/vnpu_cpp examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
+CXX_SOURCES = $(shell find src/piton/vnpu_cpp src/piton/targets examples kernels src/piton/suites tests -name '*.h' -o -name '*.cpp' -o -name '*.asc')
 WORKERS ?= 2
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fidelity check lint types layers format test-slow lint-suite sanitize bench clean
+.PHONY: help demo test fidelity check lint types layers format test-slow lint-suite sanitize bench adversarial chaos clean
 
 help:
 	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
@@ -17,6 +17,8 @@ help:
 	@echo "make test-slow  the suites that take more than a minute"
 	@echo "make lint-suite the suites' rules with their goldens run, cases up to 4M elements; takes most of an hour, goes on where it was stopped"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make adversarial  known cheats and odd but honest submissions: does each get its verdict? then attacks on the cage, at every level"
+	@echo "make chaos      100 evaluations whose processes are killed at random points: does the report stay the same?"
 	@echo "make bench      speeds against their bounds, the comparison's ratios, fidelity tables; about 3 minutes"
 	@echo "make fidelity   simulated times against published and measured ones"
 	@echo "make clean      remove what was built here (.venv, runs, caches of tools)"
@@ -59,11 +61,20 @@ lint-suite:
 
 test-slow:
 	@tools/venv.sh dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not adversarial"
 
 sanitize:
 	@tools/venv.sh dev
 	$(BIN)/python -m pytest tests/sim -m slow
+
+adversarial:
+	@tools/venv.sh dev
+	$(BIN)/python tests/adversarial/corpus_run.py --jobs $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --max-worker-restart 0 tests/adversarial -m "not adversarial"
+
+chaos:
+	@tools/venv.sh dev
+	$(BIN)/python tests/e2e/chaos.py --runs 100
 
 fidelity:
 	@tools/venv.sh dev

@@ -7,6 +7,7 @@ its own under the same measurement (targets.cpu.bench), so that both times have 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -31,6 +32,8 @@ from piton.targets.cpu.target import CpuDevice
 
 _ENTRY = "piton.evaluate.worker.timed_golden:serve"
 _VERSION = "golden in torch, measured on this processor"
+_METHOD = "the golden's same-dtype run in torch on one thread, measured like T_cand on the same core"
+"""The same for every case: a reader counts cases by it."""
 _DAY_S = 86_400
 _TRIED_SEEDS = (1, 2, 3)
 """Of values that are tried on the golden before a case is measured."""
@@ -123,19 +126,14 @@ class MeasuredBaselines:
 
     def anchor(self, operator: Operator, case: Case, call: CaseCall) -> Anchor:
         """T_baseline of a case. Raises EvaluatorError when its golden does not run."""
-        canary = self._device.canary(self._runner)
-        bench = Bench(_launch(operator, case, self._suite.root), self._runner, canary, keeps_outputs=False)
-        try:
+        launch = _launch(operator, case, self._suite.root)
+        with closing(self._device.canary(self._runner)) as canary, closing(Bench(launch, self._runner, canary, keeps_outputs=False)) as bench:
             run = bench.run(call)
-        finally:
-            bench.close()
-            canary.close()
         if run.time is None or run.time.value <= 0:
             found = run.outcomes[0].message if run.outcomes else "no time"
             raise EvaluatorError("T_baseline could not be measured", found=found, where=f"{operator.name}/{case.id}")
-        method = f"the golden in torch, one thread: {run.time.method}"
         return Anchor(
-            kind=AnchorKind.T_BASELINE, value_us=run.time.value, provenance=run.time.provenance, method=method, version=_VERSION, interval=run.time.bounds
+            kind=AnchorKind.T_BASELINE, value_us=run.time.value, provenance=run.time.provenance, method=_METHOD, version=_VERSION, interval=run.time.bounds
         )
 
     def close(self) -> None:

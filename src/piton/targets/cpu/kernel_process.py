@@ -25,9 +25,10 @@ from piton.targets.cpu.arena import Arena
 from piton.targets.vnpu.host_end import NO_WORDS, how_it_ended
 from piton.targets.vnpu.places import nowhere
 
-_STOP_S = 10.0
-"""A thread that can't run for this long on a loaded machine has not seen its stop signal yet."""
-_END_S = 2.0
+_STOP_S = 60.0
+"""On a machine with much other work a thread may have to wait for the core before it sees its stop signal."""
+_END_S = 10.0
+"""After a closed channel: how long its end may take to be reported there; a process that has only closed its channel costs as much."""
 _LOOK_S = 0.0002
 _CAUSES = {words.THROWN: Cause.HOST_EXCEPTION, words.NOT_LOADED: Cause.LOAD_FAILED, words.RETURNED: Cause.OUTPUT_COUNT}
 LIMITS = Limits(memory_bytes=8 << 30, may_start_processes=False)
