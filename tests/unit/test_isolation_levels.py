@@ -129,6 +129,9 @@ def test_the_groups_of_version_1_are_found_below_what_a_mount_shows() -> None:
 def test_the_group_of_version_2_is_found_and_nothing_is_an_error() -> None:
     (unified,) = control_groups.find("0::/user.slice/x\n", "30 1 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     assert (unified.folder, unified.is_unified) == ("/sys/fs/cgroup/user.slice/x", True)
+    for own, folder in (("/user.slice/x/piton-main-7", "/sys/fs/cgroup/user.slice/x"), ("/piton-main-7", "/sys/fs/cgroup")):  # has moved itself before
+        (moved,) = control_groups.find(f"0::{own}\n", "30 1 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+        assert moved.folder == folder
     with pytest.raises(OSError, match="no hierarchy"):
         control_groups.find("0::/\n", "30 1 0:1 / / rw - ext4 /dev/vda rw\n")
 

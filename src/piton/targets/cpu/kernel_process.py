@@ -121,9 +121,8 @@ class KernelProcess:
 
     def _answer(self, reply: bytes, taken: Answer) -> Answer:
         failure = _failure_in(reply, self._channel)
-        tasks = os.listdir(f"/proc/{self._process.pid}/task")
-        confined = all(os.sched_getaffinity(int(task)) == {self._core} for task in tasks)
-        return replace(taken, threads=len(tasks), is_confined=confined, failure=failure)
+        cores = _cores(self._process.pid)
+        return replace(taken, threads=len(cores), is_confined=all(found == {self._core} for found in cores), failure=failure)
 
     def _stop(self) -> None:
         """Let it stand still, and wait until it does. Raises EvaluatorError when it does not; OSError when it is gone."""
@@ -165,6 +164,15 @@ def _states(pid: int) -> list[str]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
             found.append((task / "stat").read_text().rpartition(")")[2].split()[0])
+    return found
+
+
+def _cores(pid: int) -> list[set[int]]:
+    """Which cores each thread may use; one that was ending when the process was stopped may be gone, which is no fault of the kernel's."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with suppress(ProcessLookupError):
+            found.append(os.sched_getaffinity(int(task)))
     return found
 
 
