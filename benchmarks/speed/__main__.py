@@ -18,6 +18,7 @@ import overhead  # noqa: E402 - as above
 import places  # noqa: E402 - as above
 import simulation  # noqa: E402 - as above
 import startup  # noqa: E402 - as above
+import throughput  # noqa: E402 - as above
 from figures import Figure, describe_machine, render  # noqa: E402 - as above
 from rig import Rig, open_rig  # noqa: E402 - as above
 
@@ -26,6 +27,7 @@ ON_A_RIG: dict[str, Callable[[Rig], list[Figure]]] = {
     "builds": builds.measure,
     "simulation": simulation.measure,
     "overhead": overhead.measure,
+    "throughput": throughput.measure,
     "places": places.measure,
     "matrices": matrices.measure,
 }

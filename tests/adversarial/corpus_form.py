@@ -1,7 +1,7 @@
 """The corpus of cheats as data: what each submission is, which verdict it has to get, what stops it.
 
-A submission is a folder of `corpus/exploits` or `corpus/honest`: an `entry.yaml`, and files that replace those of `corpus/base`. `corpus/entries.yaml`
-lists the known cheats by number, with the reason for each that has no submission.
+A submission is a folder of `corpus/exploits` or `corpus/honest`: an `entry.yaml`, and files upon those of `corpus/base` (simulated targets) or of
+`corpus/base_cpu`. `corpus/entries.yaml` lists the known cheats by number, with the reason for each that has no submission.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from piton.core.verdict import VERDICT_OF, Cause
 
 HERE = Path(__file__).resolve().parent / "corpus"
-BASE = HERE / "base"
 
 
 class Form(BaseModel):
@@ -30,6 +29,7 @@ class Evaluated(Form):
     trials: int = 1
     seed: int = 0
     engine: Literal["in-process", "own-process"] = "in-process"
+    integrity: Literal["standard", "full"] = "standard"
     is_hidden: bool = False
     """With cases drawn from a secret key instead of the corpus's own."""
     cases: tuple[str, ...] = ()
@@ -47,6 +47,8 @@ class Expected(Form):
     """Kinds of finding that some case has to carry."""
     time: Literal["", "honest"] = ""
     """`honest`: cases that pass have exactly the time of the honest submission, so that nothing was gained."""
+    least_us: float = 0.0
+    """Microseconds that a case that passes has to take at least: what the submission waits."""
 
     def causes(self, case: str) -> tuple[str, ...]:
         """What that case may end with."""
@@ -78,6 +80,11 @@ class Entry(Form):
     def folder(self) -> Path:
         """Where it lies."""
         return HERE / ("exploits" if self.number else "honest") / self.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Is its target a virtual NPU?"""
+        return self.target.endswith("-sim")
 
     @property
     def verdicts(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from corpus_form import BASE, Entry, Expected
+from corpus_form import HERE, Entry, Expected
 
 from piton.cli.evaluation import cache_dir
 from piton.core.protocols import ENGINE_APART
@@ -20,6 +20,7 @@ from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest
 from piton.evaluate.progress import ignore
 from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.levels import reached
+from piton.evaluate.sandbox.probe import Mechanisms
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
@@ -39,16 +40,16 @@ Change = Callable[[Path], None]
 
 
 class CorpusRig:
-    """Evaluates submissions below `folder`."""
+    """Evaluates submissions below `folder`, with the strongest isolation of this machine or with exactly the given mechanisms."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mechanisms: Mechanisms | None = None) -> None:
         self._folder = folder
         self._suite = write_suite(folder / "suite", CASES)
         shutil.copy(SUITE_OPERATOR / "rules.yaml", self._suite / "level1" / "exp")
         self._key = folder / "hidden.key"
         self._key.write_text("0123456789abcdef" * 4 + "\n")
         self._key.chmod(0o600)
-        self._runner = make_runner()
+        self._runner = make_runner(mechanisms)
         self._numbers = itertools.count(1)
         self._honest: Report | None = None
         self._lock = threading.Lock()
@@ -65,7 +66,7 @@ class CorpusRig:
     def evaluate(self, entry: Entry, change: Change | None = None) -> Report:
         """The report on one submission, changed by `change`."""
         place = self._folder / f"evaluation{next(self._numbers)}"
-        submission = put_together(entry.folder, place / "submission")
+        submission = put_together(entry, place / "submission")
         if change is not None:
             change(submission)
         request = self._request(entry, submission, place)
@@ -79,6 +80,9 @@ class CorpusRig:
         found += [f"no finding {kind}; there are: {', '.join(sorted(kinds)) or 'none'}" for kind in entry.expected.findings if kind not in kinds]
         if entry.expected.time == "honest":
             found += [line for case in cases if case.time is not None for line in self._of_time(case)]
+        for case in cases:
+            if case.time is not None and case.time.value < entry.expected.least_us:
+                found.append(f"{case.case.id}: {case.time.value} us, it waits for {entry.expected.least_us} us")
         return found if cases else ["no case was evaluated"]
 
     def _request(self, entry: Entry, submission: Path, place: Path) -> EvaluationRequest:
@@ -92,6 +96,7 @@ class CorpusRig:
             cases=how.cases,
             seed=how.seed,
             trials=how.trials,
+            integrity=how.integrity,
             engine=how.engine,
             hidden=HiddenRequest(key_file=str(self._key), count=6, detail="all") if how.is_hidden else None,
             is_trusted=True,
@@ -110,11 +115,11 @@ class CorpusRig:
         return [] if equal else [f"{case.case.id}: {case.time.samples} us, the honest submission takes {same.time.samples} us"]
 
 
-def put_together(overlay: Path, folder: Path) -> Path:
-    """The base with the files of `overlay`, in `folder`."""
+def put_together(entry: Entry, folder: Path) -> Path:
+    """The files of a submission in `folder`, upon those of its target's base."""
     ignored = shutil.ignore_patterns("entry.yaml", "__pycache__")
-    shutil.copytree(BASE, folder, ignore=ignored)
-    shutil.copytree(overlay, folder, ignore=ignored, dirs_exist_ok=True)
+    shutil.copytree(HERE / ("base_cpu" if entry.target == "cpu" else "base"), folder, ignore=ignored)
+    shutil.copytree(entry.folder, folder, ignore=ignored, dirs_exist_ok=True)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/known-cheats.md: what became of every known cheat. `python tests/adversarial/corpus_table.py` writes it again from the corpus."""
+"""The table of docs/integrity.md: what became of every known cheat. `python tests/adversarial/corpus_table.py` writes it again from the corpus."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from corpus_form import Entry, Known, load_entries, load_known
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "known-cheats.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "integrity.md"
 BEGIN, END = "<!-- corpus: written by tests/adversarial/corpus_table.py -->", "<!-- end of corpus -->"
 
 
@@ -29,11 +29,19 @@ def _exploits(known: tuple[Known, ...], exploits: tuple[Entry, ...]) -> list[str
 
 
 def _row(known: Known, entry: Entry) -> str:
-    gets = " or ".join(entry.verdicts)
-    if gets == "passed":
-        gets = "passed, in the time of honest work" if entry.expected.time else "passed"
-    gets = f"not counted yet: waits for {entry.waits}" if entry.waits else gets
-    return f"| {known.number} | {known.title} | `{entry.name}`: {entry.title} ({entry.target}) | {gets} | {entry.mechanism} | {entry.level} |"
+    submission = f"`{entry.name}`: {entry.title} ({entry.target})"
+    return f"| {known.number} | {known.title} | {submission} | {_gets(entry)} | {entry.mechanism} | {entry.level} |"
+
+
+def _gets(entry: Entry) -> str:
+    """Verdict and cause; of a pass, what it did not gain."""
+    if entry.waits:
+        return f"not counted yet: waits for {entry.waits}"
+    expected = entry.expected
+    found = [f"finding {kind}" for kind in expected.findings]
+    found += ["in the time of honest work"] if expected.time else []
+    found += [f"with at least {expected.least_us:g} us measured"] if expected.least_us else []
+    return ", ".join([" or ".join(entry.verdicts), *found])
 
 
 def _others(known: tuple[Known, ...]) -> list[str]:

@@ -12,15 +12,15 @@ import symtable
 from collections.abc import Iterator
 from pathlib import Path
 
-_KEPT = {"exp", "honest", "run"}
-"""The operator, and what one file of a package takes from another."""
+_KEPT = {"exp", "Exp", "honest", "run"}
+"""The operator, a class that is found by the operator's name, and what one file of a package takes from another."""
 _CPP_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*|\b[A-Za-z_]\w*\b', re.DOTALL | re.MULTILINE)
 _CPP_DECLARED = re.compile(
     r"\b(?:class|struct|void|auto|float|double|bool|int|int32_t|uint32_t|int64_t|GM_ADDR|half|Tensor|AscendC::\w+(?:<[^;()]*>)?|[A-Z]\w*Kernel)"
     r"\s+[*&]?\s*([A-Za-z_]\w*)\s*(?=[;,=({\[):])"
 )
-_CPP_MEMBER = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)")
-"""Names of members may be those of an API."""
+_CPP_MEMBER = re.compile(r"(?:\.|->|::)\s*([A-Za-z_]\w*)")
+"""Names of members, and of what other namespaces have, may be those of an API."""
 _CPP_KEPT = {"operator", "PyInit__C", "main"}
 
 
@@ -116,7 +116,7 @@ class _Renamer(ast.NodeTransformer):
 
 def _declared(text: str) -> Iterator[str]:
     code = _CPP_TOKEN.sub(lambda match: " " if match[0].startswith(("//", "/*", '"')) else match[0], text)
-    yield from (name for name in _CPP_DECLARED.findall(code) if name not in _CPP_KEPT)
+    yield from (name for name in _CPP_DECLARED.findall(code) if name not in _CPP_KEPT and not name.startswith("acl") and not name.isupper())
 
 
 def _renamed_cpp(text: str, new: dict[str, str]) -> str:

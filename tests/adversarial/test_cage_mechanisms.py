@@ -10,6 +10,7 @@ import pytest
 from cage_attacks import Attack
 from cage_list import ATTACKS
 from cage_rig import LEAK, World, cage, strongest, world
+from cage_table import PAGE, written_as_open
 
 from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS, LEVELS
 from piton.evaluate.sandbox.probe import ALWAYS, Mechanisms
@@ -108,3 +109,14 @@ def test_every_mechanism_in_process_has_its_attack() -> None:
     named = {name for level in LEVELS[1 : HIGHEST_IN_PROCESS + 1] for name in level.mechanisms}
     assert named - {"read_only_view"} == set(OPTIONAL)  # the view comes with the mount namespace
     assert set(ALWAYS) == set(BASIC)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="the page tells of root")
+@pytest.mark.parametrize("name", [name for name in BASIC if name != "no_new_privs"])
+def test_the_page_says_what_a_mechanism_alone_refuses_at_level_0(name: str, surroundings: World) -> None:
+    refused = [attack for attack in ATTACKS if not written_as_open(attack, 0) and "build" in attack.roles]
+    with cage(Mechanisms(), surroundings, BASIC[name].sabotage) as held:
+        through = held.batch([attack for attack in refused if not attack.runs_alone], "build")
+        through |= {attack.name for attack in refused if attack.runs_alone and held.gets_through(attack, "build")}
+    assert f"| `{name}` | {'; '.join(sorted(through))} |" in PAGE.read_text()

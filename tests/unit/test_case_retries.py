@@ -9,7 +9,7 @@ from piton.core.errors import EvaluatorError, GoldenDeadlineError, GoldenError, 
 from piton.core.fault import Fault, Retry
 from piton.core.report import CaseResult
 from piton.core.verdict import PASSED, Cause, outcome
-from piton.evaluate.retry import MOST_TRIES, Tried, Tries, Trouble, result_of
+from piton.evaluate.retry import MOST_TRIES, Tried, Tries, Trouble, made, result_of
 
 RESULT = CaseResult(operator="exp", case=Case(operator="exp", id="1", inputs=()), size=SizeClass.SMALL, outcome=PASSED)
 
@@ -110,3 +110,18 @@ def test_what_follows_tries_adds_its_own_and_is_left_out_after_trouble() -> None
     assert Tried(1, (first,)).then(follow) == Tried(2, (first, Retry(fault=Fault.MACHINE, reason="second")))
     trouble = Trouble(Fault.OTHER, "no")
     assert Tried(trouble, (first,)).then(follow) == Tried(trouble, (first,))
+
+
+@pytest.mark.parametrize("lost", range(MOST_TRIES))
+def test_a_build_whose_compiler_was_ended_is_made_again(lost: int) -> None:
+    tried = Scripted(*[ProcessLostError("gone")] * lost)
+    assert made(lambda: tried.evaluate(is_last=False)) == RESULT
+    assert len(tried.told) == lost + 1
+
+
+@pytest.mark.parametrize(("errors", "tries"), [([ProcessLostError("gone")] * MOST_TRIES, MOST_TRIES), ([EvaluatorError("no")], 1)])
+def test_a_build_that_is_lost_every_time_or_fails_otherwise_is_an_error(errors: list[Exception], tries: int) -> None:
+    tried = Scripted(*errors)
+    with pytest.raises(EvaluatorError):
+        made(lambda: tried.evaluate(is_last=False))
+    assert len(tried.told) == tries

@@ -16,7 +16,7 @@ from piton.core.interval import Interval, IntervalKind
 from piton.core.measurement import Anchor, AnchorKind, Provenance
 from piton.core.operator import Operator
 from piton.core.score import ScoreProfile
-from piton.evaluate import golden_service
+from piton.evaluate import golden_replies
 from piton.evaluate.baseline_sources import BaselineSources
 from piton.evaluate.cache import ValueStore
 from piton.evaluate.eager import EagerBaselines, TraceBook
@@ -190,4 +190,4 @@ def test_a_call_is_cut_off_by_the_upper_end_of_a_modelled_baseline() -> None:
 @pytest.mark.parametrize(("text", "problem"), [(b"", "no trace"), (b'{"launches": 5}', "no trace"), (b" " * ((16 << 20) + 1), "too long")])
 def test_what_a_worker_writes_in_place_of_a_trace_is_an_error_of_ours(text: bytes, problem: str) -> None:
     with pytest.raises(EvaluatorError, match=problem):
-        golden_service._parse_trace(text, "op/1")
+        golden_replies.parse_trace(text, "op/1")

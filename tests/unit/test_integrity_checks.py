@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import USUAL, CopyLog, Execution, OutputBuffer, Probe
+from piton.core.fault import Fault
 from piton.core.finding import FindingKind
 from piton.core.integrity import IntegrityMode, World
 from piton.core.measurement import Measurement, Provenance
 from piton.core.protocols import Target
 from piton.core.verdict import Cause, outcome
 from piton.evaluate.case_order import ordered
-from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs, made
+from piton.evaluate.integrity_checks import DISABLED, HOST_REPEATED, REPEATED, Attempt, after_first_trial, after_trials, digest_of_outputs, made, probe_of_trial
 from piton.evaluate.policy import EvaluationRequest
 from piton.evaluate.rule_outcomes import has_probes, world_of
 
@@ -86,13 +87,17 @@ UNWRITTEN = Attempt(execution(0, 5.0, Cause.UNWRITTEN_OUTPUT), (False,), "poison
         (Attempt(execution(0, 5.0, Cause.HOST_SIGNAL), (), "bytes"), [Cause.RESULTS_DIFFER], []),
     ],
 )
-def test_a_repeat_in_fresh_processes_has_to_give_the_same_bytes_and_time(repeated: Attempt, causes: list[Cause], kinds: list[FindingKind]) -> None:
+def test_a_repeated_first_call_has_to_give_the_same_bytes_and_time(repeated: Attempt, causes: list[Cause], kinds: list[FindingKind]) -> None:
     calls = Calls(repeated=repeated, disabled=UNWRITTEN)
     found = after_trials(first(), calls)
     assert ([item.cause for item in found.outcomes], [item.kind for item in found.findings]) == (causes, kinds)
     assert calls.made == [(1, REPEATED, ()), (1, DISABLED, (1,))]
-    assert REPEATED.in_fresh_processes
-    assert REPEATED.poison != DISABLED.poison
+    assert REPEATED.poison != USUAL.poison
+
+
+@pytest.mark.parametrize(("mode", "trial", "is_fresh"), [("full", 1, True), ("full", 2, False), ("standard", 1, False), ("standard", 2, False)])
+def test_only_in_full_mode_a_case_begins_in_fresh_processes(mode: IntegrityMode, trial: int, is_fresh: bool) -> None:
+    assert probe_of_trial(mode, trial) == replace(USUAL, in_fresh_processes=is_fresh)
 
 
 @pytest.mark.parametrize(("is_empty", "kinds"), [(False, [FindingKind.KERNEL_NOT_NEEDED]), (True, [])])
@@ -149,11 +154,12 @@ def test_full_mode_has_two_trials_and_is_another_evaluation() -> None:
 
 def test_a_further_call_that_could_not_be_evaluated_says_what_it_was_for() -> None:
     def fail(trial: int, probe: Probe, against: Sequence[int]) -> Attempt:
-        raise EvaluatorError("the simulation did not end in time")
+        raise ProcessLostError("the zygote is gone")
 
     with pytest.raises(EvaluatorError, match="further call for the integrity policy") as caught:
         made(after_trials, first(), fail, "exp/1")
-    assert "did not end in time" in caught.value.found
+    assert "the zygote is gone" in caught.value.found
+    assert caught.value.fault is Fault.PROCESS_LOST, "or it would not be tried again"
     assert caught.value.where == "exp/1"
 
 

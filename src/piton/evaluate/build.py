@@ -14,6 +14,7 @@ from piton.core.submission import Submission
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.admit import SHARED
 from piton.evaluate.progress import Events, StageFinished, StageStarted
+from piton.evaluate.retry import made
 from piton.evaluate.schedule import never
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def build_with_progress(place: Workplace, submission: Submission, operator: Oper
     build_dir = place.run_dir / folder / operator.name
     build_dir.mkdir(parents=True, exist_ok=True)
     place.events(StageStarted(stage=stage, subject=operator.name))
-    build = place.target.toolchain.build(submission, operator, place.runner, str(build_dir))
+    build = made(lambda: place.target.toolchain.build(submission, operator, place.runner, str(build_dir)))
     place.events(StageFinished(stage=stage, subject=operator.name, message=build.outcome.message if build.outcome else "", is_cached=build.is_cached))
     return build
 

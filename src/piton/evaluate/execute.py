@@ -23,7 +23,18 @@ from piton.evaluate.arguments import all_attributes, argument_order, tensor_argu
 from piton.evaluate.build import Workplace
 from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.golden_service import CaseData, GoldenService
-from piton.evaluate.integrity_checks import NOTHING, Attempt, Checks, Further, after_first_trial, after_trials, digest_of_outputs, made, wants_further_calls
+from piton.evaluate.integrity_checks import (
+    NOTHING,
+    Attempt,
+    Checks,
+    Further,
+    after_first_trial,
+    after_trials,
+    digest_of_outputs,
+    made,
+    probe_of_trial,
+    wants_further_calls,
+)
 from piton.evaluate.judging import CalledTrial, TrialData, TrialResult, check_trial, own_outputs
 from piton.evaluate.measured import Checked, varied
 from piton.evaluate.memory import MemoryGuard, call_bytes
@@ -144,8 +155,8 @@ class CaseLane:
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
         anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None  # before a call that may end the processes of the first
         further = self._further(task, first, anchors)
-        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
         if request.integrity == "full" and second is not None and second.has_passed:
             further = further.joined(self._further(task, first, anchors, after_trials))
         return conclude(task, first, anchors, bands, second, further)
@@ -182,7 +193,7 @@ class CaseLane:
         with ExitStack() as held:
             held.enter_context(shared.guard.reserve(call_bytes(task.case), f"{task.operator.name}/{task.case.id}"))
             traces = shared.traces if trial.number == FIRST else None
-            call = case_call(task, trial.data, anchors, shared)
+            call = replace(case_call(task, trial.data, anchors, shared), probe=probe_of_trial(shared.request.integrity, trial.number))
             checked = Checked(task.operator, task.case, trial.data, shared.goldens, shared.request)
             call = varied(call, checked) if shared.anchors.is_measuring else call
             execution = self._ask(task, replace(call, timeline=traces.request if traces else None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import queue
 import socket
@@ -16,17 +15,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
 import piton.numerics
 from piton.core.canonical import canonical_json, digest, digest_bytes
 from piton.core.case import Case
 from piton.core.eager import EagerTrace
-from piton.core.errors import EvaluatorError, GoldenDeadlineError, GoldenError, ProcessLostError
+from piton.core.errors import EvaluatorError, GoldenDeadlineError, ProcessLostError
 from piton.core.operator import Operator
 from piton.core.protocols import Limits, Role, Runner, RunningProcess
 from piton.evaluate.cache import Entry, StoredTensor, TensorStore, memory_file
+from piton.evaluate.golden_replies import parse_reply, parse_trace, read_all
 from piton.evaluate.memory import MemoryGuard, available_bytes, golden_bytes
+from piton.evaluate.single_flight import GOLDENS
 from piton.evaluate.trials import FIRST, draw_of
 from piton.evaluate.worker.golden_worker import MESSAGE_BYTES, OUTPUT_PREFIX, GoldenRequest
 from piton.numerics.tensors import GoldenOutput
@@ -35,11 +34,8 @@ _ENTRY = "piton.evaluate.worker.golden_worker:serve"
 _DAY_S = 86_400
 _LEAST_MEMORY = 2 << 30
 """Loading torch alone reserves most of a GiB."""
-_MOST_TRACE_BYTES = 16 << 20
-"""Far above the longest trace of ours: 4096 different launches take 3 MB."""
 _Taken = TypeVar("_Taken")
 Precision = Literal["float64", "native"]
-_TENSORS = TypeAdapter(tuple[StoredTensor, ...])
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class GoldenWorker:
             raise GoldenDeadlineError("the golden run did not end in time", where=where, found=f"more than {self._socket.gettimeout():.0f} s") from None
         except OSError as error:
             raise ProcessLostError("the golden worker is gone", where=where, found=str(error)) from None
-        return _parse_reply(reply, where, self._process)
+        return parse_reply(reply, where, self._process)
 
     def close(self) -> None:
         """End the process; an `ask` in progress then fails."""
@@ -156,7 +152,7 @@ class GoldenService:
         """
         version = self._settings.suite_version
         request = GoldenRequest(operator=operator, case=case, suite_version=version, seed=0, precision="native", wanted="trace")
-        return _parse_trace(self._ask(request, _read_all), f"{operator.name}/{case.id}")
+        return parse_trace(self._ask(request, read_all), f"{operator.name}/{case.id}")
 
     def given(self, operator: Operator, case: Case, calls: Sequence[Sequence[memoryview]], precision: Precision) -> tuple[GoldenOutput, ...]:
         """Outputs of calls with other inputs than the case's own (in the order of its tensors), call by call; nothing is kept. Raises as `fetch`."""
@@ -204,7 +200,11 @@ class GoldenService:
 
     def _entry(self, request: GoldenRequest) -> Entry:
         key = self._key(request)
-        return self._store.load(key) or self._compute(key, request)
+        found = self._store.load(key)
+        if found is not None:
+            return found
+        with GOLDENS.turn(key, lambda: self._is_closed):  # once closed it gives no worker either
+            return self._store.load(key) or self._compute(key, request)
 
     def _compute(self, key: str, request: GoldenRequest) -> Entry:
         with self._lock:
@@ -259,38 +259,6 @@ def generator_digest() -> str:
 def _limits() -> Limits:
     """A golden that asks for more memory than there is gets an error of its own, instead of the machine's choice of a victim."""
     return Limits(wall_s=_DAY_S, cpu_s=_DAY_S, memory_bytes=max(available_bytes(), _LEAST_MEMORY), file_bytes=64 << 30)
-
-
-def _parse_reply(reply: bytes, where: str, process: RunningProcess) -> tuple[StoredTensor, ...]:
-    if not reply:
-        ended = process.wait(5.0)
-        found = _ending(ended.stderr if ended else "")
-        raise ProcessLostError("the golden worker died", where=where, found=found, action="see whether golden.py ends its process or needs too much memory")
-    try:
-        content = json.loads(reply)
-        if "error" in content:
-            raise GoldenError("the golden could not be run", where=where, found=str(content["error"]))
-        return _TENSORS.validate_python(content["tensors"])
-    except (ValueError, TypeError, KeyError, ValidationError) as error:
-        raise GoldenError("the golden worker answered nonsense", where=where, found=str(error).splitlines()[0]) from None
-
-
-def _read_all(descriptor: int, _tensors: tuple[StoredTensor, ...]) -> bytes:
-    """What a worker wrote, up to one byte more than a trace may have."""
-    return os.pread(descriptor, _MOST_TRACE_BYTES + 1, 0)
-
-
-def _parse_trace(text: bytes, where: str) -> EagerTrace:
-    if len(text) > _MOST_TRACE_BYTES:
-        raise EvaluatorError("the trace of a golden is too long", expected=f"at most {_MOST_TRACE_BYTES} bytes", found="more", where=where)
-    try:
-        return EagerTrace.model_validate_json(text)
-    except ValidationError as error:
-        raise EvaluatorError("the golden worker wrote no trace", where=where, found=str(error).splitlines()[0]) from None
-
-
-def _ending(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-3:]) or "no message"
 
 
 def _split(entry: Entry) -> CaseData:

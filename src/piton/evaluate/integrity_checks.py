@@ -3,7 +3,7 @@
 | check | when | call |
 |---|---|---|
 | host-computation | the host read bytes of the device | fresh values on the device, while the host is answered what it was answered before |
-| process-history | integrity mode full | the first call once more in fresh processes, with another pattern in unwritten memory |
+| process-history | integrity mode full | the first call, which began fresh processes, once more after the others, with another pattern in unwritten memory |
 | kernel-disabled | integrity mode full | the first call once more with launches that do nothing |
 
 All come after the timed call. The device is deterministic, so the verdicts are.
@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from piton.core.errors import EvaluatorError
 from piton.core.execution import OTHER_POISON, USUAL, Execution, OutputBuffer, Probe
 from piton.core.finding import Finding, FindingKind
+from piton.core.integrity import IntegrityMode
 from piton.core.verdict import Cause, Outcome, outcome
 from piton.evaluate.trials import FIRST, SECOND
 
-REPEATED = Probe(in_fresh_processes=True, poison=OTHER_POISON)
+FIRST_OF_ITS_PROCESSES = Probe(in_fresh_processes=True)
+REPEATED = Probe(poison=OTHER_POISON)
 DISABLED = Probe(launches_do_nothing=True)
 HOST_REPEATED = Probe(repeats_answers=True)
 
@@ -65,7 +67,9 @@ def made(checks: Checks, first: Attempt, attempt: Try, where: str) -> Further:
     try:
         return checks(first, attempt)
     except EvaluatorError as error:
-        raise EvaluatorError("a further call for the integrity policy could not be evaluated", found=str(error), where=where) from error
+        wrapped = EvaluatorError("a further call for the integrity policy could not be evaluated", found=str(error), where=where)
+        wrapped.fault = error.fault  # whether another try can help
+        raise wrapped from error
 
 
 def digest_of_outputs(outputs: Sequence[OutputBuffer]) -> str:
@@ -80,6 +84,11 @@ def digest_of_outputs(outputs: Sequence[OutputBuffer]) -> str:
 def wants_further_calls(first: Execution) -> bool:
     """True when `after_first_trial` makes a call."""
     return first.copies.device_to_host_bytes != 0
+
+
+def probe_of_trial(mode: IntegrityMode, trial: int) -> Probe:
+    """How a trial is called: in mode `full` every case begins in fresh processes, so that what is found does not depend on other cases and lanes."""
+    return FIRST_OF_ITS_PROCESSES if mode == "full" and trial == FIRST else USUAL
 
 
 def after_first_trial(first: Attempt, attempt: Try) -> Further:
@@ -122,17 +131,17 @@ def _history_again(attempt: Try) -> Further:
 def _process_history(first: Attempt, found: Attempt) -> Further:
     if found.execution.outcomes:
         ended = found.execution.outcomes[0]
-        text = f"repeated in fresh processes, the call ended with {ended.verdict.value}: {ended.cause.value}; it had passed before"
+        text = f"made again in the same processes, the call ended with {ended.verdict.value}: {ended.cause.value}; it had passed before"
         return Further((outcome(Cause.RESULTS_DIFFER, text),))
     if found.outputs != first.outputs:
-        text = "the same call gave other bytes in fresh processes, with other contents in memory that nobody had written"
+        text = "the same call gave other bytes when it was made again in the same processes, with other contents in memory that nobody had written"
         return Further((outcome(Cause.RESULTS_DIFFER, text),))
     return Further((), tuple(_other_time(first.execution, found.execution)))
 
 
 def _other_time(first: Execution, found: Execution) -> Iterator[Finding]:
     if first.time is not None and found.time is not None and first.time.samples != found.time.samples:
-        text = f"the call took {first.time.value:.3f} us, and {found.time.value:.3f} us in fresh processes; simulated time depends on the call alone"
+        text = f"the call took {first.time.value:.3f} us, and {found.time.value:.3f} us when it was made again; simulated time depends on the call alone"
         yield Finding(kind=FindingKind.TIME_DIFFERS, message=text)
 
 

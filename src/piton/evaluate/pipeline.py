@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,29 +18,26 @@ from piton.catalog.baseline_file import read_baselines
 from piton.catalog.hardware import flat_table, load_hardware
 from piton.core.canonical import digest
 from piton.core.errors import TargetUnavailableError, UsageError
-from piton.core.execution import Build
 from piton.core.protocols import Runner, Target
 from piton.core.report import CaseResult, Report
-from piton.core.submission import Submission
 from piton.core.suite import Suite
 from piton.curate.hidden import hidden_suite, read_key, require_cases
-from piton.evaluate.admit import check_trust, find_refusals
+from piton.evaluate.admit import check_trust
 from piton.evaluate.anchoring import open_anchors, with_baselines
-from piton.evaluate.assemble import Subject, assemble_report, effective_auto_sync, submission_name
+from piton.evaluate.assemble import Subject, assemble_report
 from piton.evaluate.batches import Batches, Keep, Named, Results
 from piton.evaluate.build import Workplace
-from piton.evaluate.build_ahead import BuildsAhead, BuiltFirst, PlannedTask
+from piton.evaluate.build_ahead import BuiltFirst, PlannedTask
 from piton.evaluate.cache import TensorStore
-from piton.evaluate.case_order import ordered
 from piton.evaluate.cluster.open import open_crew, run_with_crew
 from piton.evaluate.engine_place import isolation_of, with_engine
 from piton.evaluate.environment import describe_environment
 from piton.evaluate.execute import CaseLane, Evaluation
-from piton.evaluate.failures import FailureKeeper
 from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.golden_service import GoldenService, GoldenSettings
 from piton.evaluate.journal import NAME, Journal
 from piton.evaluate.memory import MemoryGuard, available_bytes
+from piton.evaluate.planning import Extras, Finished, announce, building, effective_submission, make_extras, plan
 from piton.evaluate.policy import Bounds, EvaluationRequest, HiddenRequest
 from piton.evaluate.progress import (
     CaseFinished,
@@ -48,7 +45,6 @@ from piton.evaluate.progress import (
     HiddenCaseFinished,
     Interrupted,
     Notice,
-    Planned,
     StageFinished,
     StageProgress,
     StageStarted,
@@ -59,14 +55,11 @@ from piton.evaluate.schedule import never, run_in_lanes
 from piton.evaluate.seal import seal_case, seal_report
 from piton.evaluate.selection import Selection, select, without_missing
 from piton.evaluate.timing import AnchorBook
-from piton.evaluate.traces import TraceKeeper
 from piton.evaluate.types import check_types
 from piton.targets.cpu.host import NAME as CPU
 from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
-
-Finished = dict[tuple[str, str], CaseResult]
 
 
 def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
@@ -223,81 +216,6 @@ def open_journal(subject: Subject) -> Journal:
     identity = [piton.__version__, subject.suite.digest(), subject.submission.digest(), target.name, target.hardware.digest(), request.identity()]
     identity += [subject.filed.digest()] if subject.filed else []
     return Journal(Path(request.run_dir) / NAME, digest(identity), is_resumed=request.is_resumed)
-
-
-def effective_submission(subject: Subject) -> Submission:
-    """The submission as it is built and run: with the auto-sync that holds for this evaluation."""
-    auto_sync = effective_auto_sync(subject.submission, subject.request)
-    manifest = subject.submission.manifest.model_copy(update={"auto_sync": auto_sync})
-    return subject.submission.model_copy(update={"manifest": manifest})
-
-
-def building(place: Workplace, subject: Subject, extras: Extras) -> BuildsAhead:
-    """The builds of all selected operators, begun."""
-    builds = BuildsAhead(place, effective_submission(subject), find_refusals(subject.submission), extras.keep_build)
-    builds.start([member.operator for member in subject.selection.members])
-    return builds
-
-
-@dataclass(frozen=True)
-class Extras:
-    """Writers of what a run leaves beside its report; None where it is not asked for."""
-
-    failures: FailureKeeper | None
-    traces: TraceKeeper | None
-
-    def lack(self, done: CaseResult) -> bool:
-        """True when one of them misses something of a finished case."""
-        return (self.failures is not None and self.failures.lacks(done)) or (self.traces is not None and self.traces.lacks(done))
-
-    def keep_build(self, build: Build) -> None:
-        """Write the reproducer of a failed build."""
-        if self.failures is not None and build.outcome is not None:
-            self.failures.keep_build(build)
-
-
-def make_extras(place: Workplace, subject: Subject) -> Extras:
-    """What the request asks for."""
-    request = subject.request
-    failures = FailureKeeper(place.run_dir, request, subject.submission, place.events) if request.keeps_failures else None
-    wanted = subject.request.timelines
-    about = {"piton": piton.__version__, "submission": submission_name(subject.submission, subject.request), "target": subject.target.name}
-    about["time"] = subject.target.provenance.value
-    return Extras(failures, None if wanted is None else TraceKeeper(place.run_dir, wanted, about, place.events))
-
-
-def plan(subject: Subject, builds: BuildsAhead, journal: Journal, extras: Extras) -> tuple[list[PlannedTask], Finished]:
-    """Split the selected cases of operators that are built, as far as is known, into those to run and those that the journal already has.
-
-    A case whose reproducer or timeline is asked for and not there runs again: they are in no journal.
-    """
-    finished: Finished = {}
-    tasks: list[PlannedTask] = []
-    for member in subject.selection.members:
-        operator, pending = member.operator, builds.pending(member.operator)
-        if pending is None:
-            continue
-        build_key, building = pending
-        for case in filter(subject.selection.has, member.cases):
-            key = digest([build_key, operator.name, case.digest()])
-            done = journal.find(key)
-            if done is not None and not extras.lack(done):
-                finished[operator.name, case.id] = done
-            else:
-                tasks.append(PlannedTask(operator, case, building, key))
-    return ordered(tasks, subject.request.integrity, subject.request.seed), finished
-
-
-def announce(subject: Subject, tasks: list[PlannedTask], finished: Finished) -> Planned:
-    """The first thing a listener hears about the cases."""
-    return Planned(
-        submission=submission_name(subject.submission, subject.request),
-        suite=f"{subject.suite.name} {subject.suite.version}",
-        target=subject.target.name,
-        operators=tuple(member.operator.name for member in subject.selection.members),
-        cases=len(tasks),
-        resumed_cases=len(finished),
-    )
 
 
 def run_tasks(place: Workplace, subject: Subject, journal: Journal, tasks: list[PlannedTask], extras: Extras, anchors: AnchorBook) -> Finished:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.fault import TRANSIENT, Fault, Retry
 from piton.core.report import CaseResult
 from piton.evaluate.unrun import describe_error
@@ -53,6 +54,14 @@ class Tried(Generic[Value]):
             return Tried(self.found, self.retries)
         later = go_on(self.found)
         return Tried(later.found, (*self.retries, *later.retries))
+
+
+def made(make: Callable[[], Value]) -> Value:
+    """What `make` returns; a process that was lost is no answer, as often as for a case. Raises what the last try raised."""
+    for _ in range(MOST_TRIES - 1):
+        with suppress(ProcessLostError):
+            return make()
+    return make()
 
 
 def result_of(tried: Tried[CaseResult], void: Callable[[Trouble], CaseResult]) -> CaseResult:

@@ -82,7 +82,8 @@ class NodeWork:
         self._stack.close()
 
     def _open(self, fetch: Callable[[str], bytes], cache: Path) -> None:
-        from piton.evaluate.pipeline import effective_submission, make_extras, open_target, shared_parts
+        from piton.evaluate.pipeline import open_target, shared_parts
+        from piton.evaluate.planning import effective_submission, make_extras
         from piton.evaluate.sandbox import make_runner
 
         order = self._order

@@ -63,12 +63,12 @@ def run_with_crew(
 ) -> tuple[list[CaseResult | None], bool]:
     """As `run_in_lanes` with lanes that evaluate: results in the order of the tasks, and whether the run was cut short."""
     assert place.crew is not None
-    shared = Handover(place.crew, place.events, _Taker(place, failures, keep).take, lambda result: score_case(result, place.target.hardware.fidelity))
+    shared = Handover(place.crew, place.events, Taker(place, failures, keep).take, lambda result: score_case(result, place.target.hardware.fidelity))
     return run_in_lanes(tasks, place.crew.lanes, lambda number: BuiltFirst(CrewLane(number, shared), place.stop_builds), place.is_stopped)
 
 
 @dataclass(frozen=True)
-class _Taker:
+class Taker:
     """Takes what workers send, in the order in which a local lane would."""
 
     place: Workplace

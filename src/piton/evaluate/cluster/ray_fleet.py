@@ -183,7 +183,7 @@ def _check_answers(address: str) -> None:
 
 
 def _unreachable(address: str, found: str) -> TargetUnavailableError:
-    action = "start one with `ray start --head`, and join it from this machine (docs/ray.md)"
+    action = "start one with `ray start --head` and join it from this machine; where it has a token, set RAY_AUTH_MODE=token here as well (docs/ray.md)"
     return TargetUnavailableError("no Ray cluster answers", where=address, found=found, action=action)
 
 

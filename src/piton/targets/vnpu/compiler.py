@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piton.core.canonical import digest, digest_bytes
-from piton.core.errors import TargetUnavailableError
+from piton.core.errors import ProcessLostError, TargetUnavailableError
 from piton.core.protocols import Limits, ProcessJob, Role, Runner
 from piton.targets.vnpu.store import Store
 
@@ -167,6 +167,8 @@ class Workshop:
         place.mkdir(parents=True, exist_ok=True)
         made = place / step.name
         result = self._runner.run(self._job(step, place, made))
+        if result.is_killed:
+            raise ProcessLostError("a compiler was ended by a SIGKILL from outside", where=step.name, action="see whether the machine ran out of memory")
         output = result.stdout + result.stderr
         if result.exit_code != 0 or not made.exists() or not step.is_acceptable(output):
             return StepResult("", output, is_timed_out=result.is_timed_out)

@@ -60,7 +60,7 @@ class DeviceProcess:
     """A running `vnpu-device`."""
 
     def __init__(self, program: DeviceProgram, runner: Runner) -> None:
-        """Start it and wait until it is ready. Raises EvaluatorError when it does not start."""
+        """Start it; `wait_until_ready` comes before anything else. Raises EvaluatorError when it can't be started."""
         self._has_chip = False
         self._unread = 0
         self._code = CodeProcess(CodeProgram(program.code_executable, program.library, program.limits), runner) if program.code_executable else None
@@ -69,7 +69,16 @@ class DeviceProcess:
             self._process = _start(program, theirs, runner, self._code)
         if self._code is not None:
             self._code.hand_over()
-        self._expect_ready()
+
+    def wait_until_ready(self) -> None:
+        """Return when it takes requests. Raises ProcessLostError when it does not start."""
+        try:
+            kind, body = self._receive(REQUEST_S)
+        except (DeviceGoneError, DeviceBusyError):
+            result = self.close()
+            raise ProcessLostError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
+        if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
+            raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 
     def open_case(self, options: CallOptions, wanted: Sequence[Wanted]) -> list[int]:
         """Set `options` and forget every allocation; the second-level cache is cold. An address for each of the parent's, 0 where there is no room.
@@ -183,15 +192,6 @@ class DeviceProcess:
             return DeviceGoneError(None, code.end(_END_S))
         kind, body = frame
         return DeviceGoneError(last_words(body)) if kind == Type.DIED else DeviceForgedError(f"a message of kind {kind}")
-
-    def _expect_ready(self) -> None:
-        try:
-            kind, body = self._receive(REQUEST_S)
-        except (DeviceGoneError, DeviceBusyError):
-            result = self.close()
-            raise ProcessLostError("the device process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
-        if kind != Type.READY or body != struct.pack("<I", wire.VERSION):
-            raise EvaluatorError("the device process speaks another version", action="remove Piton's cache folder and run again")
 
 
 def _start(program: DeviceProgram, theirs: socket.socket, runner: Runner, code: CodeProcess | None) -> RunningProcess:

@@ -102,7 +102,7 @@ class HostProcess:
     """A running host worker."""
 
     def __init__(self, program: HostProgram, runner: Runner) -> None:
-        """Fork it and wait until torch's device stands. Raises ProcessLostError when it does not start."""
+        """Fork it; `wait_until_ready` comes before the first call. Raises EvaluatorError when it can't be started."""
         self._counter = 0
         self._locate = program.locate
         self._folder = program.package_folder
@@ -119,7 +119,14 @@ class HostProcess:
         with theirs, program.device_channel:
             self._process = runner.fork_worker(Role.HOST, ENTRY, arguments, fds, program.limits, (program.package_folder, program.library))
         os.close(status_writer)
-        self._expect_ready()
+
+    def wait_until_ready(self) -> None:
+        """Return when torch's device stands. Raises ProcessLostError when it does not start."""
+        try:
+            wire.receive_json(self._channel, _START_S)
+        except (wire.ChannelClosedError, wire.ChannelTimeoutError, wire.IllegalMessageError):
+            result = self.close()
+            raise ProcessLostError("the host process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
 
     def call(self, arguments: list[object], deadline_s: float) -> HostResult:
         """Call the operator once and wait for the reply, an end, or the deadline."""
@@ -147,13 +154,6 @@ class HostProcess:
             os.close(self._status)
         self._status = -1
         return result
-
-    def _expect_ready(self) -> None:
-        try:
-            wire.receive_json(self._channel, _START_S)
-        except (wire.ChannelClosedError, wire.ChannelTimeoutError, wire.IllegalMessageError):
-            result = self.close()
-            raise ProcessLostError("the host process did not start", found=result.stderr.strip()[-500:] or f"exit code {result.exit_code}") from None
 
     def _read(self, body: bytes) -> HostResult:
         try:

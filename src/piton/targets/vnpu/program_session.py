@@ -92,6 +92,7 @@ class _ProgramRun:
         program = DeviceProgram(plan.device_executable, plan.device_library, self._arena.fd, channel, PROCESS_LIMITS, plan.code_executable)
         device = DeviceProcess(program, self._runner)
         try:
+            device.wait_until_ready()
             device.open_case(self._options(), ())
             device.begin_call(_UNBOUNDED)
         except BaseException:

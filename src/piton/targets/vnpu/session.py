@@ -106,7 +106,7 @@ class VnpuSession:
             log = log.placed(self._places.within(self._plan.device_library))
             outcomes, judged = self._outcomes(result, log, known, uploaded, call)
             execution = replace(self._execution(device, log, outcomes, judged, call), is_killed=result.is_killed)
-            is_reusable = _may_go_on(execution, result, call)
+            is_reusable = not execution.outcomes  # whoever broke a rule once may have left more behind: a thread, a second reply
         except DeviceGoneError as gone:
             ended = how_the_device_ended(gone, self._places.within(self._plan.device_library))
             execution = Execution(outcomes=(ended,), is_killed=gone.is_killed)
@@ -148,6 +148,8 @@ class VnpuSession:
                     locate=self._places.within(plan.host_module),
                 )
                 self._host = HostProcess(worker, self._runner)
+            self._device.wait_until_ready()  # both start at the same time
+            self._host.wait_until_ready()
         return self._device, self._host
 
     def _stop(self) -> None:
@@ -242,11 +244,6 @@ class VnpuSession:
         nbytes = tensor.dtype.bytes_of(math.prod(tensor.shape))
         data = None if call.is_timing_only else self._arena.view(address, nbytes)
         return Judged(OutputBuffer(tensor.name, tensor.shape, torch_name(tensor.dtype), dense_strides(tensor.shape), True, data), ())
-
-
-def _may_go_on(execution: Execution, result: HostResult, call: CaseCall) -> bool:
-    """Whoever broke a rule once may have left more behind: a thread, a second reply. Without kernels every call fails, and only the host can be at fault."""
-    return not (result.failures if call.probe.launches_do_nothing else execution.outcomes)
 
 
 def _end_call(device: DeviceProcess, result: HostResult, call: CaseCall) -> tuple[CallLog, _Known]:

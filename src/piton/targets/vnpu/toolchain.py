@@ -26,10 +26,12 @@ from piton.targets.vnpu.project_build import ProjectBuild
 from piton.targets.vnpu.source_build import SourceBuild
 from piton.targets.vnpu.sources import SourceTree, copy_sources
 from piton.targets.vnpu.steps import EXPECTED_ON_DEVICE, EXPECTED_ON_HOST, OperatorSteps
-from piton.targets.vnpu.store import Store
+from piton.targets.vnpu.store import REST_S, Store
 
 _OF_THE_PROCESSOR = ("cpp", "python")
 Progress = Callable[[str], None]
+_LOOK_AGAIN_S = REST_S / 6
+"""After which own parts are looked for again: the store never removes what was asked for within `REST_S`."""
 
 
 class VnpuToolchain:
@@ -42,6 +44,7 @@ class VnpuToolchain:
         self._store = Store(Path(cache_dir).resolve() / "vnpu")
         self._progress = progress or (lambda _text: None)
         self._own: OwnParts | None = None
+        self._looked_at = 0.0
 
     @cached_property
     def identity(self) -> str:
@@ -68,11 +71,17 @@ class VnpuToolchain:
         return tuple(_missing())
 
     def prepare(self, runner: Runner) -> None:
-        """Build engine, host library and precompiled header, once per machine and version. Raises TargetUnavailableError when that fails."""
+        """Build engine, host library and precompiled header, once per machine and version. Raises TargetUnavailableError when that fails.
+
+        A process that evaluates one submission after another does not look at all of it each time.
+        """
+        if self._own is not None and time.monotonic() < self._looked_at + _LOOK_AGAIN_S:
+            return
         parts = OwnParts.locate(self._paths, self._hardware)
         workshop = Workshop(parts.compiler, self._store, runner, self._store.root / "work")
         self._own = parts.made(workshop, self._progress)
         self._store.tidy()
+        self._looked_at = time.monotonic()
 
     def prepare_programs(self, runner: Runner) -> OwnParts:
         """Build what whole programs need, once per machine and version. Raises TargetUnavailableError when that fails."""
