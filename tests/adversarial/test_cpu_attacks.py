@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from cpu_rig import OPERATOR, SUBMISSIONS, X, case, submission_of, values, wrong_calls
 
+from piton.core.errors import ProcessLostError
 from piton.core.execution import Build, Execution
 from piton.core.measurement import Provenance
 from piton.core.protocols import Runner
@@ -155,6 +157,22 @@ def test_after_every_failure_the_next_case_is_served(world: World) -> None:
     for mode in (14, 3, 12):
         assert world.run(mode).outcomes
         assert not world.run(0).outcomes
+
+
+def test_a_process_that_was_ended_from_outside_is_told_apart_from_one_that_ended_itself(world: World) -> None:
+    assert not world.run(12).is_killed
+    assert not world.run(0).is_killed
+    bench = world.session._bench
+    assert bench is not None
+    assert bench.process is not None
+    os.kill(bench.process.pid, signal.SIGKILL)
+    assert world.run(0).is_killed
+    assert not world.run(0).outcomes
+    canary = world.target.device.canary(world.runner)
+    os.kill(canary._process.pid, signal.SIGKILL)
+    with pytest.raises(ProcessLostError, match="canary"):
+        canary.measure()
+    canary.close()
 
 
 def test_further_cores_are_refused_or_seen(world: World) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from piton.core.dtype import DType
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import TensorArgument
 from piton.core.protocols import ProcessJob, Role, Runner, RunningProcess
 from piton.targets.cpu import words
@@ -75,6 +75,8 @@ class Canary:
 
     def _ask(self, message: list[int]) -> float:
         answer = self._process.ask(message, _DEADLINE_S)
+        if answer.is_killed:
+            raise ProcessLostError("the canary was ended by a SIGKILL from outside")
         if answer.failure is not None:
             raise EvaluatorError("the canary did not run", found=answer.failure.message)
         return answer.time_us

@@ -53,6 +53,8 @@ class Answer:
     """It may use the one core only."""
     failure: Outcome | None = None
     """After one the process is not used again."""
+    is_killed: bool = False
+    """It was ended by a SIGKILL that nothing explains: its own, or one from outside."""
 
     @property
     def time_us(self) -> float:
@@ -104,7 +106,7 @@ class KernelProcess:
             return Answer(failure=outcome(Cause.HOST_DEADLINE, f"the kernel had not returned after {deadline_s:g} s", deadline_s=deadline_s))
         except OSError:  # gone
             pass
-        return Answer(failure=self._how_it_ended())
+        return self._end()
 
     def loaded(self) -> tuple[str, ...] | None:
         """Paths of the files that it has mapped; None where this process may not see them."""
@@ -134,12 +136,12 @@ class KernelProcess:
                 raise EvaluatorError("the process of a kernel could not be stopped", found=f"{_STOP_S:.0f} s after its signal it still runs")
             time.sleep(_LOOK_S)
 
-    def _how_it_ended(self) -> Outcome:
+    def _end(self) -> Answer:
         ended = self._process.wait(_END_S)
         result = ended or self._process.kill()
         if ended is None and result.signal == signal.SIGKILL:  # our own: it had closed its channel and lived on
-            return outcome(Cause.ILLEGAL_REPLY, "the process of the kernel closed its channel instead of replying")
-        return how_it_ended(result, NO_WORDS, nowhere)
+            return Answer(failure=outcome(Cause.ILLEGAL_REPLY, "the process of the kernel closed its channel instead of replying"))
+        return Answer(failure=how_it_ended(result, NO_WORDS, nowhere), is_killed=result.is_killed)
 
 
 def _failure_in(reply: bytes, channel: socket.socket) -> Outcome | None:

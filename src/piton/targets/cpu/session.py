@@ -52,7 +52,8 @@ class CpuSession:
             findings += () if loaded is not None else (_UNSEEN,)
         if outcomes and self._bench is not None:
             self._bench.stop()  # whoever broke a rule once may have left more behind
-        return Execution(outputs=run.outputs, outcomes=outcomes, time=None if outcomes else run.time, findings=findings, timed=run.timed)
+        time = None if outcomes else run.time
+        return Execution(outputs=run.outputs, outcomes=outcomes, time=time, findings=findings, timed=run.timed, is_killed=run.is_killed)
 
     def close(self) -> None:
         """End the processes; safe to call twice."""
