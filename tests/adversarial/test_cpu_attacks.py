@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cpu_rig import OPERATOR, SUBMISSIONS, X, case, submission_of, values, wrong_calls
 
-from piton.core.errors import ProcessLostError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import Build, Execution
 from piton.core.measurement import Provenance
 from piton.core.protocols import Runner
@@ -22,7 +22,7 @@ from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.probe import Mechanisms
 from piton.targets.cpu.arena import layout_of
 from piton.targets.cpu.bench import Bench
-from piton.targets.cpu.canary import launch_program
+from piton.targets.cpu.canary import Canary, launch_program
 from piton.targets.cpu.session import CpuSession, case_words
 from piton.targets.cpu.target import CpuTarget, open_cpu
 from piton.targets.cpu.toolchain import PROGRAM
@@ -212,3 +212,11 @@ def test_between_batches_the_process_stands_still_whatever_its_threads_want(worl
     finally:
         bench.close()
         canary.close()
+
+
+def test_a_canary_that_does_not_start_leaves_no_memory_behind(world: World) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(EvaluatorError, match="no program"):
+            Canary("/nowhere/canary", world.runner)
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -104,6 +104,16 @@ def test_the_same_submission_again_is_answered_at_once(service: EvaluationServic
     ended(service, other)
 
 
+def test_another_seed_of_the_server_is_another_job(service: EvaluationService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed(tmp_path / "s", {"grow": {"default": {"compute": "exp", "time_us": 7.0}}})
+    first = ended(service, submit(service, data))
+    monkeypatch.setattr(service.core, "_settings", service.settings.model_copy(update={"seed": 1}))
+    other = ended(service, submit(service, data))
+    assert (first.state, other.state) == (JobState.DONE, JobState.DONE)
+    assert first.id != other.id
+    assert submit(service, data).id == other.id
+
+
 def test_an_operator_that_the_suite_lacks_is_refused(service: EvaluationService, root: Path, tmp_path: Path) -> None:
     record = ended(service, submit(service, packed(tmp_path / "s"), operators=["shrink"]))
     assert (record.state, "shrink" in record.problem, str(root) in record.problem) == (JobState.REFUSED, True, False)

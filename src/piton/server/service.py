@@ -137,9 +137,15 @@ class EvaluationService:
         except PitonError as error:
             raise _without(source, error) from None
         shutil.rmtree(staging / _UPLOAD, ignore_errors=True)
-        identity = [piton.__version__, client, submission.digest(), options.model_dump(mode="json")]
-        record = JobRecord(id=digest(identity)[:_ID_DIGITS], client=client, submission_digest=submission.digest(), options=options)
+        record = JobRecord(id="", client=client, submission_digest=submission.digest(), options=options)
+        record = record.model_copy(update={"id": self._identity(record)[:_ID_DIGITS]})
         return self.board.add(record, lambda: os.rename(staging, self._folder(record.id)))
+
+    def _identity(self, record: JobRecord) -> str:
+        """Who asks, for what, and what decides the result: a server that was started with another seed has another answer."""
+        request, options = self.core.request_of(record, self._root), record.options.model_dump(mode="json")
+        decided = [request.target, request.suite, request.operators, request.identity()]
+        return digest([piton.__version__, record.client, record.submission_digest, options, decided])
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:

@@ -102,8 +102,10 @@ class Bench:
 
     def close(self) -> None:
         """End the process; safe to call twice."""
-        self.stop()
-        self._arena.close()
+        try:
+            self.stop()
+        finally:
+            self._arena.close()
 
     def stop(self) -> None:
         """End the process; the next case gets a fresh one."""

@@ -49,7 +49,11 @@ class Canary:
         """Start it on the last core that this process may use. Raises EvaluatorError when it can't be started."""
         self.core = max(os.sched_getaffinity(0))
         self._arena = Arena()
-        self._process = KernelProcess(launch_program(program), runner, self._arena, self.core)
+        try:
+            self._process = KernelProcess(launch_program(program), runner, self._arena, self.core)
+        except BaseException:
+            self._arena.close()
+            raise
         data = memoryview(np.ones(_ELEMENTS, dtype=np.float32).tobytes())
         self._x = TensorArgument("x", (_ELEMENTS,), DType.FLOAT32, data)
         self._layout = layout_of((self._x,), (self._x,))
@@ -63,8 +67,10 @@ class Canary:
 
     def close(self) -> None:
         """End it; safe to call twice."""
-        self._process.close()
-        self._arena.close()
+        try:
+            self._process.close()
+        finally:
+            self._arena.close()
 
     def _samples(self, rounds: int) -> list[Sample]:
         layout, x = self._layout, words.tensor_words(0, DType.FLOAT32, (_ELEMENTS,))

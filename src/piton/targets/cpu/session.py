@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import piton
@@ -59,9 +60,10 @@ class CpuSession:
         """End the processes; safe to call twice."""
         bench, self._bench = self._bench, None
         canary, self._canary = self._canary, None
-        for part in (bench, canary):
-            if part is not None:
-                part.close()
+        with ExitStack() as stack:  # one that can't be ended keeps the other from nothing
+            for part in (bench, canary):
+                if part is not None:
+                    stack.callback(part.close)
 
     def _running(self) -> Bench:
         self._canary = self._canary or self._open_canary()
