@@ -203,17 +203,15 @@ def test_a_job_is_not_seen_to_run_before_what_runs_it_is_known(tmp_path: Path) -
     record, _ = bench.add("one")
     seen: list[str] = []
 
+    looks = threading.Thread(target=lambda: seen.append(f"withdrawn {bench.board.withdraw(record.id)}"))
+
     def begin(taken: JobRecord) -> None:
-        looks = threading.Thread(target=lambda: seen.append(f"withdrawn {bench.board.withdraw(record.id)}"))
         looks.start()
         looks.join(0.2)
         seen.append(f"begun {taken.id}")
 
     bench.board.take(begin)
-    for _ in range(1000):
-        if len(seen) == 2:
-            break
-        threading.Event().wait(0.02)
+    looks.join(30)
     assert seen == ["begun one", "withdrawn False"]
 
 
