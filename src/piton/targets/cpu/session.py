@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import piton
@@ -51,15 +52,17 @@ class CpuSession:
             findings += () if code is not None else (_UNSEEN,)
         if outcomes and self._bench is not None:
             self._bench.stop()  # whoever broke a rule once may have left more behind
-        return Execution(outputs=run.outputs, outcomes=outcomes, time=None if outcomes else run.time, findings=findings, timed=run.timed)
+        time = None if outcomes else run.time
+        return Execution(outputs=run.outputs, outcomes=outcomes, time=time, findings=findings, timed=run.timed, is_killed=run.is_killed)
 
     def close(self) -> None:
         """End the processes; safe to call twice."""
         bench, self._bench = self._bench, None
         canary, self._canary = self._canary, None
-        for part in (bench, canary):
-            if part is not None:
-                part.close()
+        with ExitStack() as stack:  # one that can't be ended keeps the other from nothing
+            for part in (bench, canary):
+                if part is not None:
+                    stack.callback(part.close)
 
     def _running(self) -> Bench:
         self._canary = self._canary or self._open_canary()
