@@ -161,6 +161,15 @@ def test_wrong_parameters_are_one_clear_error(server: Server) -> None:
         client(server).submit(".", operator="exp")
 
 
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/v1/nothing", 404), ("DELETE", "/v1/jobs", 405)])
+def test_a_request_that_the_api_does_not_have_is_one_clear_error(server: Server, method: str, path: str, status: int) -> None:
+    found, answer = raw(server, method, path)
+    assert found == status
+    error = answer["error"]
+    assert isinstance(error, dict)
+    assert error["found"] == f"{method} {path}"
+
+
 def test_health_asks_for_no_token_and_metrics_do(server: Server) -> None:
     assert PitonClient(server.url).health().status == "ok"
     with pytest.raises(ServerError):

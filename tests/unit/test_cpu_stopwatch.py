@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from piton.targets.cpu import bench
+from piton.targets.cpu.canary import Condition
 from piton.targets.cpu.kernel_process import Answer
 from piton.targets.cpu.stopwatch import Sample, batch_sizes, call_time, fit
 
@@ -74,3 +76,10 @@ def test_waiting_for_the_core_is_no_time_of_the_kernel_but_never_less_than_what_
     assert Answer(wall_us=120.0, waited_us=0.0, cpu_us=115.0).time_us == 120.0
     assert Answer(wall_us=1000.0, waited_us=990.0, cpu_us=115.0).time_us == 115.0, "two waits at the same time count twice"
     assert Answer(wall_us=40.0, waited_us=0.0, cpu_us=115.0).time_us == 115.0, "work after the reply, or on a second core"
+
+
+@pytest.mark.parametrize(("call_us", "is_told"), [(0.0, True), (0.5, False)])
+def test_a_time_of_which_nothing_is_left_is_told(call_us: float, is_told: bool) -> None:
+    found = call_time(line(40.0, call_us, SIZES), most_fixed_us=80.0)
+    told = bench._judged(found, (Condition(10.0, 40.0), Condition(10.0, 40.0)))
+    assert any("nothing is left of the time" in item.message for item in told) == is_told

@@ -14,10 +14,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 import piton
 from piton.core.errors import PitonError, UsageError
+from piton.core.visible import visible
 from piton.server.answers import health_of, job_answer
 from piton.server.answers_form import ErrorAnswer, HealthAnswer, JobAnswer, JobsAnswer
 from piton.server.callers import Callers
@@ -191,6 +193,7 @@ def make_app(service: EvaluationService, callers: Callers) -> FastAPI:
     app.add_exception_handler(PitonError, _answer_error)
     app.add_exception_handler(OSError, _answer_no_room)
     app.add_exception_handler(RequestValidationError, _answer_wrong_query)
+    app.add_exception_handler(HTTPException, _answer_no_request)
     app.add_exception_handler(ClientDisconnect, _answer_nobody)
     app.add_middleware(_Counting, requests=service.requests)
     return app
@@ -218,6 +221,14 @@ async def _answer_wrong_query(request: Request, error: Exception) -> JSONRespons
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": (), "msg": ""}
     where = ".".join(str(part) for part in first["loc"])
     return await _answer_error(request, UsageError("a parameter can't be read", found=str(first["msg"]), where=where, action="see /docs"))
+
+
+async def _answer_no_request(request: Request, error: Exception) -> JSONResponse:
+    """A path or a method that the API does not have."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    found = f"{request.method} {visible(request.url.path)}"
+    refused = RefusedError(status, "there is no such request", expected=f"one of docs/serve.md, all below {PREFIX}", found=found, action="see /docs")
+    return JSONResponse({"error": as_json(refused)}, status, getattr(error, "headers", None))
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:

@@ -219,6 +219,10 @@ def _judged(found: CallTime, canaries: tuple[Condition, Condition]) -> list[Find
     if found.is_padded:
         fixed = f"a fixed cost of {found.line.fixed_us:.0f} us, those of an empty kernel {found.taken_off_us:.0f} us"
         said.append(f"batches have {fixed}: the difference counts as time of calls")
+    if found.value_us <= 0:
+        said.append(
+            "nothing is left of the time after the fixed cost of a batch was taken off: the call is too short to be told from noise here, and has no speed-up"
+        )
     before, after = canaries[0].work_us, canaries[1].work_us
     if abs(after - before) > _DRIFT * min(before, after):
         said.append(f"the machine changed its speed meanwhile: the canary took {before:.2f} us before and {after:.2f} us after")
