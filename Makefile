@@ -61,7 +61,7 @@ lint-suite:
 
 test-slow:
 	@tools/venv.sh dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not adversarial"
 
 sanitize:
 	@tools/venv.sh dev
@@ -70,7 +70,7 @@ sanitize:
 adversarial:
 	@tools/venv.sh dev
 	$(BIN)/python tests/adversarial/corpus_run.py --jobs $(WORKERS)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --max-worker-restart 0 tests/adversarial -m "slow or not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --max-worker-restart 0 tests/adversarial -m "not adversarial"
 
 chaos:
 	@tools/venv.sh dev

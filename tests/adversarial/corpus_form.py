@@ -82,6 +82,11 @@ class Entry(Form):
         return HERE / ("exploits" if self.number else "honest") / self.name
 
     @property
+    def is_simulated(self) -> bool:
+        """Is its target a virtual NPU?"""
+        return self.target.endswith("-sim")
+
+    @property
     def verdicts(self) -> tuple[str, ...]:
         """Verdict and cause of every way it may end, the worst first where some cases pass."""
         causes = [cause for allowed in self.expected.cases.values() for cause in allowed]

@@ -1,6 +1,6 @@
 """`make adversarial`: evaluates the whole corpus and prints what became of it.
 
-Each submission is evaluated as it is, under other names and texts, and with no more isolation than its entry states.
+Each submission is evaluated as it is, under other names and texts, with no more isolation than its entry states, and at the highest level.
 
 Exit status 1 when one does not get its verdict, 2 when this machine's isolation is too weak for some of them. `--jobs N` evaluates N at a time; names of
 submissions restrict it to these.
@@ -26,8 +26,8 @@ from piton.core.report import Report
 from piton.core.verdict import Cause, Verdict
 
 _COLUMNS = "{:>5}  {:<28} {:<17} {:<9} {:<42} {:>5}  {:>6}  {}"
-WAYS = ("own", "other", "weakest")
-"""Its own names, other ones, and its own with no more isolation than its entry states."""
+WAYS = ("own", "other", "weakest", "apart")
+"""Its own names, other ones, its own with no more isolation than its entry states, and its own with the engine in a process of its own (simulated targets)."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Line:
 
 def evaluate(rig: CorpusRig, entry: Entry, way: str) -> Line:
     """Evaluate one submission and judge the report."""
+    if way == "apart":
+        entry = entry.model_copy(update={"evaluated": entry.evaluated.model_copy(update={"engine": "own-process"})})
     if rig.level(entry) < entry.level:
         return Line(entry, way, f"this machine has level {rig.level(entry)}", "skipped", 0.0)
     started = time.monotonic()
@@ -68,6 +70,8 @@ def verdicts(report: Report) -> str:
     """What the cases ended with; passes are named when there is nothing else."""
     found = [case.outcome for operator in report.operators for case in operator.cases if case.outcome.verdict is not Verdict.NOT_RUN]
     found += [operator.build_outcome for operator in report.operators if operator.build_outcome.cause is not Cause.NONE]
+    if any(case.void for operator in report.operators for case in operator.cases):
+        return "void"
     refused = dict.fromkeys(f"{item.verdict.value}: {item.cause.value}" for item in found if item.cause is not Cause.NONE)
     return ", ".join(refused) or "passed"
 
@@ -76,7 +80,7 @@ def main() -> int:
     """Evaluate, print, count."""
     options = argparse.ArgumentParser(description="Evaluate the corpus of cheats and of honest work that looks odd.")
     options.add_argument("--jobs", type=int, default=1, help="submissions evaluated at a time")
-    options.add_argument("--way", choices=[*WAYS, "all"], default="all", help="as it is, under other names, or with no more isolation than stated")
+    options.add_argument("--way", choices=[*WAYS, "all"], default="all", help="as it is, other names, no more isolation than stated, engine apart")
     options.add_argument("names", nargs="*", help="only these submissions")
     chosen = options.parse_args()
     entries = [entry for kind in ("exploits", "honest") for entry in load_entries(kind) if not chosen.names or entry.name in chosen.names]
@@ -85,7 +89,7 @@ def main() -> int:
     for way in WAYS if chosen.way == "all" else (chosen.way,):
         levels = sorted({entry.level for entry in entries}) if way == "weakest" else [None]
         for level in levels:
-            lines += run([entry for entry in entries if level in (None, entry.level)], way, level, chosen.jobs)
+            lines += run([entry for entry in entries if level in (None, entry.level) and (way != "apart" or entry.is_simulated)], way, level, chosen.jobs)
     return summary(lines)
 
 

@@ -18,7 +18,7 @@ from piton.evaluate.admit import CPP_SUFFIXES, REFUSED_TEXTS
 from piton.evaluate.policy import Bounds
 from piton.numerics import thresholds
 
-INTEGRITY_VERSION = "2"
+INTEGRITY_VERSION = "3"
 """Raised with every change of a rule."""
 
 
