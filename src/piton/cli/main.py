@@ -17,7 +17,17 @@ from piton.cli.completion import complete_operator, complete_suite, complete_sui
 from piton.cli.hap_app import hap_app
 from piton.cli.integrity_app import integrity_app
 from piton.cli.metrics_app import metrics_app
-from piton.cli.options import AccuracyOption, EngineOption, IntegrityOption, IsolationOption, SuiteFormatOption, SuiteMemoryOption, SuiteWorkOption, TrustOption
+from piton.cli.options import (
+    AccuracyOption,
+    EngineOption,
+    HostDeadlineOption,
+    IntegrityOption,
+    IsolationOption,
+    SuiteFormatOption,
+    SuiteMemoryOption,
+    SuiteWorkOption,
+    TrustOption,
+)
 from piton.cli.serve_app import serve_app
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.core.errors import PitonError, TargetUnavailableError, UsageError
@@ -70,7 +80,7 @@ def evaluate_command(  # noqa: PLR0913 - one parameter per option of the command
     engine: EngineOption = "in-process",
     isolation: IsolationOption = 0,
     integrity: IntegrityOption = "standard",
-    host_deadline: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds the host code of one call may take.")] = 300.0,
+    host_deadline: HostDeadlineOption = 300.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
     baseline: Annotated[str, typer.Option(help="A baseline file (piton baseline refresh): its T_baseline goes before all other.")] = "",
     hidden_key_file: Annotated[str, typer.Option(help="Evaluate the hidden cases of this secret key instead of the public ones.")] = "",

@@ -31,7 +31,8 @@ _END_S = 10.0
 """After a closed channel: how long its end may take to be reported there; a process that has only closed its channel costs as much."""
 _LOOK_S = 0.0002
 _CAUSES = {words.THROWN: Cause.HOST_EXCEPTION, words.NOT_LOADED: Cause.LOAD_FAILED, words.RETURNED: Cause.OUTPUT_COUNT}
-LIMITS = Limits(may_start_processes=False)
+LIMITS = Limits(memory_bytes=8 << 30, may_start_processes=False)
+"""A call has at most 512 MiB of tensors (`Arena`): room for sixteen times that, so that a kernel without end does not take the whole machine."""
 
 Launch = Callable[[Runner, int, int, int], RunningProcess]
 """Starts the program with its channel, its inputs and its outputs (descriptors)."""
@@ -107,14 +108,6 @@ class KernelProcess:
         except OSError:  # gone
             pass
         return self._end()
-
-    def loaded(self) -> tuple[str, ...] | None:
-        """Paths of the files that it has mapped; None where this process may not see them."""
-        try:
-            lines = Path(f"/proc/{self._process.pid}/maps").read_text(errors="replace").splitlines()
-        except OSError:
-            return None
-        return tuple(dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) == 6))
 
     def close(self) -> ProcessResult:
         """End it."""
