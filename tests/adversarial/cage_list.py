@@ -89,7 +89,7 @@ KERNEL = (
     _call("make an io_uring", "425, 425, 4, ctypes.create_string_buffer(4096)"),
     _call("handle page faults itself", "323, 282, 1"),
     Attack("open files by handle", "return syscall(303, 264, -100, b'/', handle, buffer, 0) and syscall(304, 265, os.open('/', 0), handle, 0)"),
-    _call("make a message queue", "240, 180, b'piton-mark', 66, 384, None"),
+    _call("make a message queue", "240, 180, w['queue'].encode(), 66, 384, None"),
     _call("watch files of others", "294, 26, 0"),
     _call("read the log of the kernel", "103, 116, 3, buffer, 64"),
     _call("switch off the protections of addresses", "135, 92, 0x40000"),

@@ -198,7 +198,7 @@ FORMS: Mapping[str, _Form] = {
     "make an io_uring": lambda s, w: s.call("io_uring_setup", 4, s.memory(bytes(256))),
     "handle page faults itself": lambda s, w: s.call("userfaultfd", 1),
     "open files by handle": lambda s, w: _by_handle(s, s.memory(struct.pack("<Ii", 128, 0) + bytes(128))),
-    "make a message queue": lambda s, w: s.call("mq_open", s.memory("piton-mark"), 66, 0o600, 0),
+    "make a message queue": lambda s, w: s.call("mq_open", s.memory(str(w["queue"])), 66, 0o600, 0),
     "watch files of others": lambda s, w: s.call("inotify_init1", 0),
     "read the log of the kernel": lambda s, w: s.call("syslog", 3, s.memory(bytes(64)), 64),
     "switch off the protections of addresses": lambda s, w: s.call("personality", 0x40000),

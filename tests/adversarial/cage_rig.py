@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from cage_attacks import Attack, alone, together
-from cage_traces import LEFT_KEY, MARK, TRACES, clear_traces
+from cage_traces import LEFT_KEY, MARK, QUEUE, TRACES, clear_traces
 
 import piton
 from piton.core.protocols import Limits, ProcessJob, ProcessResult, Role
@@ -26,7 +26,7 @@ from piton.evaluate.sandbox.levels import HIGHEST_IN_PROCESS, reached
 from piton.evaluate.sandbox.probe import Mechanisms
 
 SECRET = "piton-attack-secret"
-_SHM_KEY = 0x7170746E
+_SHM_KEY = 0x72000000 + os.getpid()
 _TMP_BYTES = 64 << 20
 _libc = ctypes.CDLL(None, use_errno=True)
 _MACHINE_BYTES = 256 << 20
@@ -92,7 +92,14 @@ def world() -> Iterator[World]:
         abstract.bind("\0" + name)
         abstract.listen()
         try:
-            there = {"port": server.getsockname()[1], "abstract": name, "shm_key": _SHM_KEY, "left_key": LEFT_KEY, "terminal": os.ttyname(ends[1])}
+            there = {
+                "port": server.getsockname()[1],
+                "abstract": name,
+                "shm_key": _SHM_KEY,
+                "left_key": LEFT_KEY,
+                "queue": QUEUE,
+                "terminal": os.ttyname(ends[1]),
+            }
             yield World({**_files(top), **_parent(), **there}, str(top / "shown"), str(top / "scratch"), str(top))
         finally:
             _libc.shmctl(segment, 0, None)

@@ -10,8 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-MARK = "piton-attack-mark"
-LEFT_KEY = 0x7170746F
+MARK = f"piton-attack-mark-{os.getpid()}"
+"""Names and keys are this process's own: several may run attacks at a time."""
+QUEUE = f"piton-mark-{os.getpid()}"
+LEFT_KEY = 0x71000000 + os.getpid()
 """Of the shared memory that an attack leaves."""
 _FILES = (Path("/tmp") / MARK, Path("/dev/shm") / MARK)
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -71,7 +73,7 @@ def keys(_place: Place) -> list[str]:
 
 def queues(_place: Place | None) -> list[str]:
     """Message queues: opening one for reading shows whether it is there."""
-    name, library = b"/piton-mark", ctypes.CDLL(None, use_errno=True)
+    name, library = f"/{QUEUE}".encode(), ctypes.CDLL(None, use_errno=True)
     queue = library.mq_open(name, os.O_RDONLY) if hasattr(library, "mq_open") else -1
     if queue < 0:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from cpu_rig import OPERATOR, SUBMISSIONS, X, case, submission_of, values, wrong_calls
 
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import Build, Execution
 from piton.core.measurement import Provenance
 from piton.core.protocols import Runner
@@ -20,7 +22,7 @@ from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.probe import Mechanisms
 from piton.targets.cpu.arena import layout_of
 from piton.targets.cpu.bench import Bench
-from piton.targets.cpu.canary import launch_program
+from piton.targets.cpu.canary import Canary, launch_program
 from piton.targets.cpu.session import CpuSession, case_words
 from piton.targets.cpu.target import CpuTarget, open_cpu
 from piton.targets.cpu.toolchain import PROGRAM
@@ -157,6 +159,22 @@ def test_after_every_failure_the_next_case_is_served(world: World) -> None:
         assert not world.run(0).outcomes
 
 
+def test_a_process_that_was_ended_from_outside_is_told_apart_from_one_that_ended_itself(world: World) -> None:
+    assert not world.run(12).is_killed
+    assert not world.run(0).is_killed
+    bench = world.session._bench
+    assert bench is not None
+    assert bench.process is not None
+    os.kill(bench.process.pid, signal.SIGKILL)
+    assert world.run(0).is_killed
+    assert not world.run(0).outcomes
+    canary = world.target.device.canary(world.runner)
+    os.kill(canary._process.pid, signal.SIGKILL)
+    with pytest.raises(ProcessLostError, match="canary"):
+        canary.measure()
+    canary.close()
+
+
 def test_further_cores_are_refused_or_seen(world: World) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("this machine has one core")
@@ -194,3 +212,11 @@ def test_between_batches_the_process_stands_still_whatever_its_threads_want(worl
     finally:
         bench.close()
         canary.close()
+
+
+def test_a_canary_that_does_not_start_leaves_no_memory_behind(world: World) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(EvaluatorError, match="no program"):
+            Canary("/nowhere/canary", world.runner)
+    assert len(os.listdir("/proc/self/fd")) == before

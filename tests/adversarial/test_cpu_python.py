@@ -91,3 +91,16 @@ def test_an_honest_kernel_that_imports_what_lies_beside_it_is_measured(target: C
     assert not execution.outcomes
     assert wrong_calls(execution) == 0
     assert execution.time is not None
+
+
+def test_a_library_that_was_copied_under_another_name_is_found(target: CpuTarget, runner: Runner, tmp_path: Path) -> None:
+    source = (
+        "import ctypes, pathlib, tempfile\n"
+        "def original():\n"
+        "    return next(line.split()[-1] for line in open('/proc/self/maps') if 'libm.so' in line)\n"
+        "COPY = tempfile.mkdtemp() + '/numbers.so'\n"
+        "pathlib.Path(COPY).write_bytes(pathlib.Path(original()).read_bytes())\n"
+        "LIBRARY = ctypes.CDLL(COPY)\n" + HEAD + "    y[...] = 2 * x + 1\n"
+    )
+    outcomes = run(target, runner, tmp_path, source).outcomes
+    assert [item.cause for item in outcomes] == [Cause.FRAMEWORK_COMPUTE], outcomes

@@ -29,6 +29,7 @@ WAYS = {
     "counts_in_the_kernel": 9.0,
     "fails_every_second_time": 10.0,
     "reads_unwritten_memory": 11.0,
+    "doubts_what_it_is_told_again": 12.0,
 }
 FULL = {
     "honest": Cause.NONE,
@@ -42,6 +43,7 @@ FULL = {
     "counts_in_the_kernel": Cause.NONE,
     "fails_every_second_time": Cause.HOST_EXCEPTION,
     "reads_unwritten_memory": Cause.RESULTS_DIFFER,
+    "doubts_what_it_is_told_again": Cause.HOST_COMPUTED,
 }
 STANDARD = {**FULL, "works_once": Cause.NONE, "counts_its_calls": Cause.NONE, "fails_every_second_time": Cause.NONE, "reads_unwritten_memory": Cause.NONE}
 """Without further calls of honest submissions nobody asks what a second call does."""
@@ -140,7 +142,7 @@ def test_the_report_counts_the_breaches_of_each_rule_and_says_what_was_not_check
     assert full.integrity is not None
     assert standard.integrity is not None
     rules = {item.rule: item for item in full.integrity.rules}
-    assert (rules["host-computation"].breaches, rules["process-history"].breaches, rules["process-history"].findings) == (3, 2, 1)
+    assert (rules["host-computation"].breaches, rules["process-history"].breaches, rules["process-history"].findings) == (4, 2, 1)
     assert (full.integrity.mode, full.trials) == ("full", 2)
     unchecked = {item.rule: item.why for item in standard.integrity.rules if item.state == "not_checked"}
     assert {"process-history", "kernel-disabled", "case-order", "fresh-values", "hidden-cases"} == set(unchecked)

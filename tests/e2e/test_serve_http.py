@@ -200,6 +200,12 @@ def test_without_the_web_packages_one_error_says_what_to_install(tmp_path: Path)
     assert (done.returncode, "piton[server]" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://127.0.0.1:http", "http://[::1", "127.0.0.1:8765", "ftp://127.0.0.1"])
+def test_what_is_no_address_of_a_server_is_one_clear_error(url: str) -> None:
+    with pytest.raises(UsageError, match="not the address"):
+        PitonClient(url)
+
+
 def test_a_client_without_a_server_gets_one_clear_error() -> None:
     with pytest.raises(ServerError, match="no answer"):
         PitonClient("http://127.0.0.1:9").health()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from piton.evaluate.pipeline import evaluate
 from piton.evaluate.policy import EvaluationRequest
 from piton.report.json_file import read_report
 from piton.server.archive import pack_submission
-from piton.server.records import JobState
+from piton.server.records import JobRecord, JobState
 from piton.server.refusal import RefusedError
 from piton.server.reward import reward_of
 from piton.server.service import EvaluationService
@@ -103,6 +104,16 @@ def test_the_same_submission_again_is_answered_at_once(service: EvaluationServic
     ended(service, other)
 
 
+def test_another_seed_of_the_server_is_another_job(service: EvaluationService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed(tmp_path / "s", {"grow": {"default": {"compute": "exp", "time_us": 7.0}}})
+    first = ended(service, submit(service, data))
+    monkeypatch.setattr(service.core, "_settings", service.settings.model_copy(update={"seed": 1}))
+    other = ended(service, submit(service, data))
+    assert (first.state, other.state) == (JobState.DONE, JobState.DONE)
+    assert first.id != other.id
+    assert submit(service, data).id == other.id
+
+
 def test_an_operator_that_the_suite_lacks_is_refused(service: EvaluationService, root: Path, tmp_path: Path) -> None:
     record = ended(service, submit(service, packed(tmp_path / "s"), operators=["shrink"]))
     assert (record.state, "shrink" in record.problem, str(root) in record.problem) == (JobState.REFUSED, True, False)
@@ -136,8 +147,9 @@ def test_a_link_out_of_an_allowed_folder_is_not_allowed(service: EvaluationServi
     make_submission(tmp_path / "s")
     (root / "allowed").mkdir(exist_ok=True)
     (root / "allowed" / "link").symlink_to(tmp_path / "s")
-    with pytest.raises(RefusedError, match="not allowed"):
-        service.submit_path(str(root / "allowed" / "link"), JobOptions(), CLIENT)
+    for path in (root / "allowed" / "link", f"{root}/allowed\0"):
+        with pytest.raises(RefusedError, match="not allowed"):
+            service.submit_path(str(path), JobOptions(), CLIENT)
 
 
 def test_a_running_job_is_cancelled_in_the_middle_of_a_call_and_can_come_again(service: EvaluationService, root: Path, tmp_path: Path) -> None:
@@ -151,6 +163,38 @@ def test_a_running_job_is_cancelled_in_the_middle_of_a_call_and_can_come_again(s
     assert not again.has_ended
     service.cancel(again.id, CLIENT)
     assert ended(service, again, 30.0).state is JobState.CANCELLED
+
+
+def test_a_full_disk_neither_ends_what_runs_jobs_nor_holds_up_the_stop(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("piton.server.service._FULL_DISK_S", 0.01)
+    told: list[str] = []
+    full = EvaluationService(settings(tmp_path, root / "suite", cache_dir=str(root / "cache")), told.append)
+    write, refused = full.board._log.write, {JobState.RUNNING}
+
+    def no_room(record: JobRecord, *, is_durable: bool) -> None:
+        if record.state in refused:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(record, is_durable=is_durable)
+
+    monkeypatch.setattr(full.board._log, "write", no_room)
+    record = submit(full, packed(tmp_path / "s"))
+    until(lambda: len(told) > 2)
+    refused.clear()
+    assert ended(full, record).state is JobState.DONE
+    running = submit(full, packed(tmp_path / "waits", WAITS), operators=["grow"])
+    runs(full, running)
+    refused.add(JobState.QUEUED)
+    full.stop(0.0)
+    assert "can't be written" in told[-1]
+
+
+def test_a_report_that_was_forgotten_meanwhile_is_a_404_without_a_word_of_our_folders(service: EvaluationService, root: Path, tmp_path: Path) -> None:
+    record = ended(service, submit(service, packed(tmp_path / "s", {"grow": {"default": {"compute": "exp", "time_us": 9.0}}})))
+    (root / "state" / "results" / f"{record.id}.json").unlink()
+    for ask in (lambda: service.report_bytes(record.id, CLIENT), lambda: service.reward(record.id, CLIENT, "score")):
+        with pytest.raises(RefusedError, match="not kept") as caught:
+            ask()
+        assert (caught.value.status, str(root) in str(caught.value)) == (404, False)
 
 
 def test_a_job_that_takes_too_long_fails(root: Path, tmp_path: Path) -> None:

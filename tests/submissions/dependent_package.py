@@ -70,6 +70,17 @@ def fails_every_second_time(x: torch.Tensor, factor: float) -> torch.Tensor:
     return kernel(x, factor)
 
 
+def knows_a_question_it_has_heard(x: torch.Tensor, factor: float) -> torch.Tensor:
+    """Computed by the host. Told for the first time what it was told before, it takes that for a lie and answers for the last other values."""
+    told, seen = x.cpu(), [values for key, values in kept.items() if isinstance(key, tuple) and key[:2] == ("seen", x.shape)]
+    is_known, doubted = any(torch.equal(told, values) for values in seen), ("doubted", x.shape)
+    if is_known and doubted not in kept:
+        kept[doubted] = told = seen[-1]
+    elif not is_known:
+        kept["seen", x.shape, len(seen)] = told
+    return of_host((factor * told).exp(), factor)
+
+
 WAYS: dict[int, Callable[[torch.Tensor, float], torch.Tensor]] = {
     1: kernel,
     2: computed_by_the_host,
@@ -82,6 +93,7 @@ WAYS: dict[int, Callable[[torch.Tensor, float], torch.Tensor]] = {
     9: kernel,
     10: fails_every_second_time,
     11: kernel,
+    12: knows_a_question_it_has_heard,
 }
 
 

@@ -185,8 +185,10 @@ def test_a_stop_ends_the_compiler_and_names_what_was_not_built(tmp_path: Path) -
 
     with builds(tmp_path, make, starter) as ahead:
         results, is_interrupted = run(ahead, tasks_of(ahead), Caller(), starter.has_started.is_set)
-    assert (results[1:], is_interrupted) == ([None, None], True)
+        assert (results[1:], is_interrupted) == ([None, None], True)
+        built = ahead.all()  # what is reported of a run that was stopped in the middle of a compilation
     assert starter.started[0].is_killed.is_set()
+    assert [built[name].outcome for name in NAMES] == [None, *[outcome(Cause.INTERRUPTED, "the run was stopped before this operator was built")] * 2]
 
 
 def test_a_build_that_a_stop_prevented_is_interrupted_not_failed(tmp_path: Path) -> None:

@@ -138,6 +138,13 @@ def test_what_a_stopped_batch_had_finished_counts() -> None:
     assert [name for name, _ in run.kept] == ["0", "1"]
 
 
+def test_a_stopped_batch_whose_canary_fails_counts_for_nothing_and_is_not_done_again() -> None:
+    run = Run(1.0, "broken", stops_at=2)
+    results, is_stopped = run.all(BATCH_CASES + 5)
+    assert (results, is_stopped) == ([None] * (BATCH_CASES + 5), True)
+    assert (len(run.ran), run.kept) == (1, [])
+
+
 def test_a_full_disk_in_the_middle_of_a_batch_costs_no_other_result() -> None:
     run = Run()
 

@@ -23,7 +23,7 @@ from piton.evaluate.policy import EvaluationRequest
 from piton.numerics.tensors import GoldenOutput
 from piton.targets.cpu import words
 from piton.targets.cpu.arena import layout_of
-from piton.targets.cpu.host import host_hardware
+from piton.targets.cpu.host import host_hardware, nominal_hz
 from piton.targets.cpu.perturb import fresh_inputs, is_fresh
 from piton.targets.cpu.python_kernel import Part, Reader
 from piton.targets.cpu.signature import declaration, python_declaration
@@ -132,6 +132,13 @@ def test_the_track_is_declared_or_seen_by_the_header(tmp_path: Path, files: dict
     found = read_submission(tmp_path / "given", tmp_path / "store")
     assert found.manifest.track == track
     assert [item.operator for item in found.operators] == operators
+
+
+@pytest.mark.parametrize(("name", "khz"), [("base_frequency", "2500000\n"), ("cpuinfo_max_freq", "2549999\n")])
+def test_a_clock_that_wanders_does_not_make_another_machine(tmp_path: Path, name: str, khz: str) -> None:
+    (tmp_path / name).write_text(khz)
+    assert [nominal_hz(f"cpu MHz\t\t: {now}\n", tmp_path) for now in ("799.9", "3391.2")] == [2.5e9, 2.5e9]
+    assert [nominal_hz(text, tmp_path / "absent") for text in ("cpu MHz\t\t: 2596.130\n", "")] == [2.6e9, 1.0]
 
 
 def test_the_record_of_this_machine_is_the_same_each_time_and_names_no_peak_that_is_used() -> None:

@@ -1,3 +1,5 @@
+import errno
+import itertools
 import os
 from pathlib import Path
 
@@ -28,6 +30,23 @@ def test_what_was_published_is_loaded_by_another_process_and_equal(tmp_path: Pat
     assert publish(TensorStore(tmp_path, 1000), "a") == DATA
     assert load(TensorStore(tmp_path, 1000), "a") == DATA
     assert load(TensorStore(tmp_path, 1000), "b") is None
+
+
+@pytest.mark.parametrize("refused", [1, 2], ids=["data", "index"])
+def test_a_disk_that_is_full_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int) -> None:
+    store, renamed = TensorStore(tmp_path, 1000), itertools.count(1)
+    (tmp_path / "a.bin").write_bytes(b"a damaged one of before")
+
+    def rename(source: str, target: Path) -> None:
+        if next(renamed) == refused:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        os.rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", rename)
+        assert publish(store, "a") == DATA
+    assert load(store, "a") is None
+    assert list(tmp_path.glob("new-*")) == []
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "grow", "index", "no_data"])

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -305,6 +306,21 @@ def test_a_sync_that_fails_stops_the_run(tmp_path: Path, monkeypatch: pytest.Mon
         journal.sync()
     with pytest.raises(StorageError, match="Input/output error"):
         journal.close()
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_a_journal_that_can_not_be_synced_leaves_neither_file_nor_thread_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_resumed: bool) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    write(tmp_path / "j", "a")
+    (tmp_path / "j").write_bytes((tmp_path / "j").read_bytes()[:-1])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StorageError, match="Input/output error"):
+            Journal(tmp_path / "j", "identity", is_resumed=is_resumed)
+    assert [thread.name for thread in threading.enumerate() if thread.name == "journal-sync"] == []
+    write(tmp_path / "j", "a")
 
 
 def test_an_error_on_its_way_is_not_hidden_by_one_of_closing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,6 +107,17 @@ def test_the_filter_answers_as_its_lists_say(machine: str, audit: int, read: int
     assert [answer(code, audit, seccomp) for code in (host, device, build)] == [EPERM, ALLOW, EPERM]
 
 
+@pytest.mark.parametrize(("machine", "audit", "fcntl", "ioctl"), [("x86_64", X86, 72, 16), ("aarch64", ARM, 25, 29)])
+def test_a_file_cannot_be_made_to_signal_another_process(machine: str, audit: int, fcntl: int, ioctl: int) -> None:
+    host = allow_list.assemble(machine, allow_list.needs_of("host", starts_processes=False, is_program=False, pid=2))
+    build = allow_list.assemble(machine, allow_list.needs_of("build", starts_processes=True, is_program=True, pid=2))
+    owners = [(fcntl, 8), (fcntl, 10), (fcntl, 15), (ioctl, 0x8901), (ioctl, 0x8902)]  # F_SETOWN, F_SETSIG, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP
+    assert [answer(host, audit, number, 5, command) for number, command in owners] == [EPERM] * 5
+    assert [answer(build, audit, number, 5, command) for number, command in owners] == [ALLOW] * 5
+    assert [answer(host, audit, fcntl, 5, command) for command in (0, 1, 2, 3, 4, 9, 11)] == [ALLOW] * 7
+    assert answer(host, audit, ioctl, 5, 0x5421) == ALLOW  # FIONBIO
+
+
 def test_the_filter_ends_calls_of_another_architecture_and_knows_no_newer_ones() -> None:
     build = allow_list.assemble("x86_64", allow_list.needs_of("build", starts_processes=True, is_program=True, pid=2))
     assert answer(build, ARM, 63) == KILL
@@ -129,6 +140,9 @@ def test_the_groups_of_version_1_are_found_below_what_a_mount_shows() -> None:
 def test_the_group_of_version_2_is_found_and_nothing_is_an_error() -> None:
     (unified,) = control_groups.find("0::/user.slice/x\n", "30 1 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     assert (unified.folder, unified.is_unified) == ("/sys/fs/cgroup/user.slice/x", True)
+    for own, folder in (("/user.slice/x/piton-main-7", "/sys/fs/cgroup/user.slice/x"), ("/piton-main-7", "/sys/fs/cgroup")):  # has moved itself before
+        (moved,) = control_groups.find(f"0::{own}\n", "30 1 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+        assert moved.folder == folder
     with pytest.raises(OSError, match="no hierarchy"):
         control_groups.find("0::/\n", "30 1 0:1 / / rw - ext4 /dev/vda rw\n")
 

@@ -77,9 +77,10 @@ def test_a_starter_removes_what_another_left_and_locks_its_own(tmp_path: Path, m
 
 
 def test_control_groups_of_processes_that_are_gone_are_removed(tmp_path: Path) -> None:
-    gone, alive, other = (tmp_path / name for name in (f"piton-{2**22 + 1}-3", f"piton-{os.getpid()}-3", "piton-main-77"))
-    for group in (gone, alive, other):
+    dead, living = 2**22 + 1, os.getpid()
+    groups = [tmp_path / name for name in (f"piton-{dead}-3", f"piton-main-{dead}", f"piton-{living}-3", f"piton-main-{living}", "piton-other-77")]
+    for group in groups:
         group.mkdir()
         os.utime(group, (time.time() - OLD_S,) * 2)
     sweep_groups(tmp_path)
-    assert [group.exists() for group in (gone, alive, other)] == [False, True, True]
+    assert [group.exists() for group in groups] == [False, False, True, True, True]

@@ -71,6 +71,8 @@ def test_equal_submissions_are_packed_to_equal_bytes(tmp_path: Path) -> None:
         ([_file("a/b"), _file("a")], "a name twice"),
         ([_file("n" * 300)], "too long"),
         ([_file("d/" * 40 + "f")], "too long"),
+        ([_file(("d" * 150 + "/") * 30 + "f")], "too long"),
+        ([_special("again", tarfile.GNUTYPE_LONGNAME) for _ in range(1200)], "can't be read"),
         ([_file(f"f{number}", b"") for number in range(4001)], "too many files|unpacks to too much"),
         ([_file("zeros", bytes(2 << 20))], "unpacks to too much"),
     ],

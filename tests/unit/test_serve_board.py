@@ -196,3 +196,24 @@ def test_a_log_that_is_none_is_one_clear_error(tmp_path: Path, text: str) -> Non
     (tmp_path / LOG).write_text(text)
     with pytest.raises(FormatError, match="log of jobs"):
         JobLog(tmp_path)
+
+
+def test_a_job_is_not_seen_to_run_before_what_runs_it_is_known(tmp_path: Path) -> None:
+    bench = _Bench(tmp_path)
+    record, _ = bench.add("one")
+    seen: list[str] = []
+
+    looks = threading.Thread(target=lambda: seen.append(f"withdrawn {bench.board.withdraw(record.id)}"))
+
+    def begin(taken: JobRecord) -> None:
+        looks.start()
+        looks.join(0.2)
+        seen.append(f"begun {taken.id}")
+
+    bench.board.take(begin)
+    looks.join(30)
+    assert seen == ["begun one", "withdrawn False"]
+
+
+def test_a_job_that_is_forgotten_while_it_is_cancelled_is_none(tmp_path: Path) -> None:
+    assert not _Bench(tmp_path).board.withdraw("forgotten")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from piton.cli import serving
+from piton.cli.serve_app import serve_app
 from piton.core.errors import UsageError
 from piton.server.callers import Callers, read_callers
 from piton.server.refusal import RefusedError
@@ -99,3 +102,16 @@ def test_an_address_that_others_reach_needs_tokens(host: str) -> None:
 def test_a_wrong_token_file_is_one_clear_error(tmp_path: Path, text: str, mode: int, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         read_callers(_tokens(tmp_path, text, mode), "127.0.0.1")
+
+
+def test_the_deadline_of_a_call_is_the_servers_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[ServeSettings] = []
+
+    def take(options: serving.ServeOptions) -> int:
+        given.append(serving.settings_of(options))
+        return 0
+
+    monkeypatch.setattr(serving, "run_server", take)
+    assert CliRunner().invoke(serve_app, ["--host-deadline", "7"]).exit_code == 0
+    assert CliRunner().invoke(serve_app, []).exit_code == 0
+    assert [settings.bounds.host_deadline_s for settings in given] == [7.0, 300.0]

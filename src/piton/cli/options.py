@@ -10,6 +10,7 @@ AccuracyOption = Annotated[str, typer.Option(help="Exp, Ln, Div, Rsqrt, Reciproc
 EngineOption = Annotated[
     str, typer.Option("--engine", help="Of a virtual NPU: in-process (fast), or own-process: device code reaches neither engine nor device memory.")
 ]
+HostDeadlineOption = Annotated[float, typer.Option("--host-deadline", min=1.0, max=86400.0, help="Seconds the host code of one call may take.")]
 IntegrityOption = Annotated[
     str, typer.Option("--integrity", help="standard, or full: two trials, fresh processes, kernels disabled, cases in another order (docs/integrity.md).")
 ]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from piton.cli.completion import complete_operator, complete_suite, complete_target
-from piton.cli.options import EngineOption, IntegrityOption, IsolationOption, TrustOption
+from piton.cli.options import EngineOption, HostDeadlineOption, IntegrityOption, IsolationOption, TrustOption
 
 serve_app = typer.Typer()
 
@@ -33,6 +33,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option of the command
     keep: Annotated[int, typer.Option(min=1, help="Results that are kept; the oldest go first.")] = 1000,
     keep_gib: Annotated[float, typer.Option(min=0, help="The same by size.")] = 2.0,
     job_deadline: Annotated[float, typer.Option(min=1, help="Seconds that one job may take.")] = 3600.0,
+    host_deadline: HostDeadlineOption = 300.0,
     upload_mib: Annotated[float, typer.Option(min=0.001, max=1024, help="Largest upload, packed; four times as much unpacked.")] = 16.0,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running jobs have to end in after SIGTERM; the rest goes on at the next start.")] = 30.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all inputs.")] = 0,
@@ -63,6 +64,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option of the command
         keep=keep,
         keep_gib=keep_gib,
         job_deadline_s=job_deadline,
+        host_deadline_s=host_deadline,
         upload_mib=upload_mib,
         grace_s=grace,
         seed=seed,

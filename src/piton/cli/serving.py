@@ -42,6 +42,7 @@ class ServeOptions:
     keep: int
     keep_gib: float
     job_deadline_s: float
+    host_deadline_s: float
     upload_mib: float
     grace_s: float
     seed: int
@@ -91,7 +92,7 @@ def settings_of(options: ServeOptions) -> ServeSettings:
         engine=engine_place(options.engine, options.isolation),
         isolation=options.isolation,
         paths=options.paths,
-        bounds=bounds(),
+        bounds=bounds().model_copy(update={"host_deadline_s": options.host_deadline_s}),
         limits=QueueLimits(
             queued=options.queue,
             queued_per_client=options.client_queue,

@@ -59,6 +59,10 @@ DRIFT = 0.25
 _PAUSE_S = 1.0
 
 
+class _StoppedError(EvaluatorError):
+    """The canary after a batch that was stopped failed: nothing of the batch counts, and nothing is tried again."""
+
+
 @dataclass(frozen=True)
 class Batches:
     """One run's batches."""
@@ -89,6 +93,8 @@ class Batches:
             try:
                 results, is_stopped, finding = self._between_canaries(tasks, device)
                 return self._counted(tasks, results, lost, finding), is_stopped
+            except _StoppedError:
+                return [None] * len(tasks), True
             except EvaluatorError as error:
                 reason = f"the canary of {self.target.name} failed: {error}"
             if len(lost) + 1 == MOST_TRIES:
@@ -98,10 +104,15 @@ class Batches:
             self.pause(_PAUSE_S)
 
     def _between_canaries(self, tasks: Sequence[PlannedTask], device: CanaryDevice) -> tuple[list[CaseResult | None], bool, tuple[Finding, ...]]:
-        """Raises EvaluatorError when one of the two canaries fails."""
+        """Raises EvaluatorError when one of the two canaries fails, _StoppedError when it is the second one of a run that is being stopped."""
         before = self._measured(device)
         results, is_stopped = self.run(tasks, lambda _task, _result: None)
-        return results, is_stopped, tuple(_drift(before, self._measured(device)))
+        try:
+            return results, is_stopped, tuple(_drift(before, self._measured(device)))
+        except EvaluatorError as error:
+            if is_stopped:
+                raise _StoppedError(str(error)) from error
+            raise
 
     def _measured(self, device: CanaryDevice) -> float:
         canary = device.canary(self.runner)

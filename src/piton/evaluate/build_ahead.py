@@ -31,6 +31,10 @@ from piton.evaluate.schedule import Lane
 _STOPPED = "the run was stopped before this operator was built"
 
 
+class _StoppedError(EvaluatorError):
+    """The compiler was ended by a stop: whatever that looked like is nobody's failure."""
+
+
 class BuildsAhead:
     """The builds of a submission's operators; a context that ends with them."""
 
@@ -80,7 +84,7 @@ class BuildsAhead:
     def _found(name: str, future: Future[Build]) -> Build:
         try:
             return future.result()
-        except CancelledError:
+        except (CancelledError, _StoppedError):
             return Build(operator=name, outcome=outcome(Cause.INTERRUPTED, _STOPPED))
 
     def _work(self, operators: Sequence[Operator]) -> None:
@@ -91,7 +95,7 @@ class BuildsAhead:
                 continue
             failure = failure or self._build(operator, future)
             if failure is not None:
-                future.set_exception(failure)
+                future.set_exception(_StoppedError(_STOPPED) if self._runner.is_stopped else failure)
 
     def _build(self, operator: Operator, future: Future[Build]) -> BaseException | None:
         """Make one build; what went wrong with it through no fault of the submission."""
@@ -153,7 +157,8 @@ class StoppableRunner:
         self._inner = inner
         self._lock = threading.Lock()
         self._running: list[RunningProcess] = []
-        self._is_stopped = False
+        self.is_stopped = False
+        """Has `stop` been called?"""
 
     @property
     def isolation(self) -> tuple[str, ...]:
@@ -178,7 +183,7 @@ class StoppableRunner:
         process = self._inner.start(job)
         with self._lock:
             self._running.append(process)
-        if self._is_stopped:  # `stop` sets this before it looks for processes, so that one of the two ends it
+        if self.is_stopped:  # `stop` sets this before it looks for processes, so that one of the two ends it
             process.kill()
         return process
 
@@ -190,7 +195,7 @@ class StoppableRunner:
 
     def stop(self) -> None:
         """End what runs, and start nothing any more."""
-        self._is_stopped = True
+        self.is_stopped = True
         with self._lock:
             running = list(self._running)
         for process in running:
@@ -201,5 +206,5 @@ class StoppableRunner:
         self.stop()
 
     def _check(self) -> None:
-        if self._is_stopped:
+        if self.is_stopped:
             raise EvaluatorError("the run is being stopped")

@@ -117,7 +117,10 @@ class TensorStore:
         return Entry(index.tensors, data)
 
     def publish(self, key: str, descriptor: int, tensors: tuple[StoredTensor, ...]) -> Entry:
-        """Seal the memory file `descriptor`, keep it as `key` and return the entry. Raises EvaluatorError if `tensors` do not describe it."""
+        """Seal the memory file `descriptor`, keep it as `key` and return the entry. Raises EvaluatorError if `tensors` do not describe it.
+
+        A disk that is full or closed costs the keeping only: the entry stays in memory.
+        """
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
         data = _map_descriptor(descriptor)
         index = _Index(tensors=tensors, total_bytes=len(data), crc32=_check_sum(data))
@@ -125,12 +128,13 @@ class TensorStore:
             raise EvaluatorError("a golden worker described more data than it wrote", where=key)
         if len(data) > self._cap_bytes:
             return Entry(tensors, data)
-        with self._lock:
-            self._make_room(len(data))
-            self._keep(key, data, index)
-        with suppress(FileNotFoundError):  # evicted already, by another process
+        try:
+            with self._lock:
+                self._make_room(len(data))
+                self._keep(key, data, index)
             return Entry(tensors, _map_file(self._path(key, "bin")))  # pages of a file can be given back, those of `descriptor` can't
-        return Entry(tensors, data)
+        except OSError:  # not kept (what lies there may be an older, damaged one), or evicted already by another process
+            return Entry(tensors, data)
 
     def _keep(self, key: str, data: memoryview, index: _Index) -> None:
         _write_atomically(self._path(key, "bin"), lambda target: _write_all(target, data))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Event
 
 from piton.core.case import Case, size_class
 from piton.core.errors import EvaluatorError, ProcessLostError
@@ -79,6 +80,8 @@ class Evaluation:
     """Writes reproducers of failed cases; None when none are asked for."""
     traces: TraceKeeper | None = None
     """Writes timelines; None when none are asked for."""
+    stop: Event = field(default_factory=Event)
+    """Set when the first lane is interrupted: that ends goldens and baselines of all lanes, and what this looks like in another one is no result."""
 
 
 class CaseLane:
@@ -88,7 +91,6 @@ class CaseLane:
         self._number = number
         self._shared = shared
         self._session: tuple[str, Session] | None = None
-        self._is_interrupted = False
         self._takes_kills = False
 
     def run(self, task: CaseTask) -> CaseResult | Rest[CaseResult] | None:
@@ -111,7 +113,7 @@ class CaseLane:
         """The result of a case, in the journal; None when the run was stopped before."""
         judged = tried.then(lambda judge: Tries(lambda _is_last: judge(), lambda: None, self._is_stopped).run())
         result = result_of(judged, lambda trouble: void_case(task.operator, task.case, trouble.reason))
-        if self._is_interrupted:
+        if self._is_stopped():
             return None  # killed processes look like a crash of the submission: such a result is nobody's
         result = score_case(result.model_copy(update={"wall_s": time.monotonic() - started}), self._shared.place.target.hardware.fidelity)
         if self._shared.failures is not None:
@@ -120,11 +122,11 @@ class CaseLane:
         return result
 
     def _is_stopped(self) -> bool:
-        return self._is_interrupted
+        return self._shared.stop.is_set()
 
     def interrupt(self) -> None:
         """End the processes under a running call; its result is dropped."""
-        self._is_interrupted = True
+        self._shared.stop.set()
         self._shared.goldens.close()
         self._shared.anchors.close()
         self._close_session()
@@ -155,8 +157,8 @@ class CaseLane:
         if not first.has_passed:
             return conclude(task, first, anchors, bands)
         anchors = self._shared.anchors.measured(anchors, task.operator, task.case, case_call(task, called.trial.data, anchors, self._shared))
-        second = self._second_trial(task, anchors) if request.trials >= SECOND else None  # before a call that may end the processes of the first
-        further = self._further(task, first, anchors)
+        further = self._further(task, first, anchors)  # before the host is told the values of the second trial, which this call has on the device
+        second = self._second_trial(task, anchors) if request.trials >= SECOND else None
         if request.integrity == "full" and second is not None and second.has_passed:
             further = further.joined(self._further(task, first, anchors, after_trials))
         return conclude(task, first, anchors, bands, second, further)
@@ -217,7 +219,7 @@ class CaseLane:
             place = self._shared.place
             kept = (task.operator.name, place.target.device.open(self._shared.submission, task.operator, task.build, place.runner))
             self._session = kept
-        if self._is_interrupted:  # `interrupt` sets this before it looks for a session, so one of the two closes it
+        if self._is_stopped():  # `interrupt` sets this before it looks for a session, so one of the two closes it
             self._close_session()
             raise EvaluatorError("the run is being stopped")
         return kept[1]

@@ -92,7 +92,7 @@ def probe_of_trial(mode: IntegrityMode, trial: int) -> Probe:
 
 
 def after_first_trial(first: Attempt, attempt: Try) -> Further:
-    """Run before anything else of the case: the host must not have been told anything of the second trial."""
+    """Run before the second trial: a host that knows its values could answer with them when it is told those of the first trial again."""
     if not wants_further_calls(first.execution):
         return Further()
     found = attempt(SECOND, HOST_REPEATED, (SECOND, FIRST))

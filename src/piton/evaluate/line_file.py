@@ -133,6 +133,7 @@ class LineFile:
             found = self._take_up() if is_kept else None
             self._begin() if found is None else self._go_on(found)
         except BaseException:
+            self._syncs.end()
             self._file.close()
             raise
 
@@ -177,7 +178,7 @@ class LineFile:
         self._file.truncate(0)
         self._write(self._kind.head)
         self._check_room()
-        self._syncs.sync()
+        self.sync()
         sync_folder(self.path.parent)
 
     def _go_on(self, found: _Read) -> None:
@@ -186,7 +187,7 @@ class LineFile:
         self._take_room(0)
         self._check_room()
         if found.cut:
-            self._syncs.sync()
+            self.sync()
             self.remark = f"{self.path}: the last line was cut short and is dropped ({found.cut} bytes); what it was about is done again"
 
     def _take_up(self) -> _Read | None:

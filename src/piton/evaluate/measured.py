@@ -13,7 +13,7 @@ from functools import partial
 
 from piton.core.canonical import canonical_json
 from piton.core.case import Case
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import CaseCall, TimedCall
 from piton.core.measurement import Anchor, AnchorKind
 from piton.core.operator import Operator
@@ -129,9 +129,12 @@ class MeasuredBaselines:
         launch = _launch(operator, case, self._suite.root)
         with closing(self._device.canary(self._runner)) as canary, closing(Bench(launch, self._runner, canary, keeps_outputs=False)) as bench:
             run = bench.run(call)
+        where = f"{operator.name}/{case.id}"
+        if run.is_killed:
+            raise ProcessLostError("the process that measures T_baseline was ended by a SIGKILL from outside", where=where)
         if run.time is None or run.time.value <= 0:
             found = run.outcomes[0].message if run.outcomes else "no time"
-            raise EvaluatorError("T_baseline could not be measured", found=found, where=f"{operator.name}/{case.id}")
+            raise EvaluatorError("T_baseline could not be measured", found=found, where=where)
         return Anchor(
             kind=AnchorKind.T_BASELINE, value_us=run.time.value, provenance=run.time.provenance, method=_METHOD, version=_VERSION, interval=run.time.bounds
         )

@@ -171,7 +171,8 @@ def _run(suite: Suite, tasks: Sequence[_Task], settings: CheckSettings, finished
     runner = make_runner()
     try:
         with GoldenService(runner, store, GoldenSettings(suite.version, 0, (suite.root,), settings.bounds.golden_deadline_s), guard, settings.jobs) as goldens:
-            _, is_interrupted = run_in_lanes(tasks, settings.jobs, lambda number: _CheckLane(goldens, guard, finished, settings.jobs))
+            stop = threading.Event()  # of all lanes: the first one that is interrupted ends the goldens of the others
+            _, is_interrupted = run_in_lanes(tasks, settings.jobs, lambda number: _CheckLane(goldens, guard, finished, settings.jobs, stop))
             return not is_interrupted, goldens.executed
     finally:
         runner.close()
@@ -180,22 +181,22 @@ def _run(suite: Suite, tasks: Sequence[_Task], settings: CheckSettings, finished
 class _CheckLane:
     """Implements `schedule.Lane`."""
 
-    def __init__(self, goldens: GoldenService, guard: MemoryGuard, finished: Callable[[_Task, CaseCheck], None], jobs: int) -> None:
+    def __init__(self, goldens: GoldenService, guard: MemoryGuard, finished: Callable[[_Task, CaseCheck], None], jobs: int, stop: threading.Event) -> None:
         self._goldens, self._guard, self._finished = goldens, guard, finished
         self._threads = max(1, (os.cpu_count() or 1) // jobs)
-        self._is_interrupted = False
+        self._stop = stop
 
     def run(self, task: _Task) -> CaseCheck | None:
         """Check one case."""
         check = self._check(task)
-        if self._is_interrupted:
+        if self._stop.is_set():
             return None
         self._finished(task, check)
         return check
 
     def interrupt(self) -> None:
         """End the golden runs in progress."""
-        self._is_interrupted = True
+        self._stop.set()
         self._goldens.close()
 
     def close(self) -> None:

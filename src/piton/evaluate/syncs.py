@@ -35,13 +35,17 @@ class Syncs:
 
     def close(self) -> None:
         """Sync what is left and end the thread. Raises OSError of this sync or an earlier one."""
+        self.end()
+        os.fsync(self._descriptor)
+        if self.error is not None:
+            raise self.error
+
+    def end(self) -> None:
+        """End the thread; before the file is closed in any case, since its number may be another file's next."""
         self._ends.set()
         self._is_dirty.set()
         if self._thread is not None:
             self._thread.join()
-        os.fsync(self._descriptor)
-        if self.error is not None:
-            raise self.error
 
     def _run(self) -> None:
         while not self._ends.is_set():

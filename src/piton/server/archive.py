@@ -22,6 +22,8 @@ from piton.core.errors import UsageError
 from piton.server.settings import UploadLimits
 
 _CHUNK = 1 << 16
+_MOST_PATH_BYTES = 2048
+"""Half of what Linux takes (PATH_MAX), so that there is room for the server's own folders before it."""
 _KINDS = {tarfile.LNKTYPE: "a hard link", tarfile.SYMTYPE: "a link", tarfile.CHRTYPE: "a device", tarfile.BLKTYPE: "a device", tarfile.FIFOTYPE: "a pipe"}
 
 
@@ -50,7 +52,7 @@ def unpack_submission(packed: IO[bytes], folder: Path, limits: UploadLimits) -> 
                 if count >= 2 * MAX_FILES:  # folders count as well
                     _refuse("too many files in the archive", f"at most {MAX_FILES}", "more")
                 _unpack(archive, member, folder)
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, OverflowError) as error:  # the last two: numbers in broken headers
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, OverflowError, RecursionError) as error:  # the last three: broken headers
         _refuse("the upload can't be read", "a tar archive, compressed with gzip", str(error))
 
 
@@ -99,8 +101,10 @@ def _parts(name: str) -> list[str]:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or "\0" in name:
         _refuse("the archive names a file outside its folder", "relative paths without ..", ascii(name))
-    if len(parts) > MAX_DEPTH or any(len(part.encode(errors="surrogateescape")) > MAX_NAME_BYTES for part in parts):
-        _refuse("a name in the archive is too long", f"at most {MAX_DEPTH} folders, {MAX_NAME_BYTES} bytes each", ascii(name[:MAX_NAME_BYTES]))
+    sizes = [len(part.encode(errors="surrogateescape")) for part in parts]
+    if len(parts) > MAX_DEPTH or any(size > MAX_NAME_BYTES for size in sizes) or sum(sizes) + len(sizes) > _MOST_PATH_BYTES:
+        expected = f"at most {MAX_DEPTH} folders, {MAX_NAME_BYTES} bytes each, {_MOST_PATH_BYTES} in all"
+        _refuse("a name in the archive is too long", expected, ascii(name[:MAX_NAME_BYTES]))
     return parts
 
 

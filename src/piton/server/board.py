@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -57,13 +58,18 @@ class JobBoard:
             self._changed.notify()
             return added, True
 
-    def take(self) -> JobRecord | None:
-        """Wait for a job to run and mark it as running; None once the board is closed."""
+    def take(self, begin: Callable[[JobRecord], None] = lambda record: None) -> JobRecord | None:
+        """Wait for a job to run and mark it as running; None once the board is closed. Raises OSError when the log can't be written: then it still waits.
+
+        `begin` is called before anybody can see that it runs: whoever cancels a running job has to find what runs it.
+        """
         with self._changed:
             while self._is_open:
                 ready = self._first()
                 if ready is not None:
-                    return self._put(ready.model_copy(update={"state": JobState.RUNNING, "started": now(), "starts": ready.starts + 1}))
+                    taken = self._put(ready.model_copy(update={"state": JobState.RUNNING, "started": now(), "starts": ready.starts + 1}))
+                    begin(taken)
+                    return taken
                 self._changed.wait()
             return None
 
@@ -81,13 +87,15 @@ class JobBoard:
                 self._mean_s += 0.2 * (seconds - self._mean_s)
             self._trim()
             if self._log.lines > _LINES_PER_JOB * (len(self._jobs) + self._limits.queued):
-                self._log.replace(self._jobs.values())
+                with contextlib.suppress(OSError):  # the old log says the same; the next end tries again
+                    self._log.replace(self._jobs.values())
             self._changed.notify_all()
 
     def withdraw(self, job_id: str) -> bool:
         """Cancel a job that waits; False for one that does not."""
         with self._changed:
-            if self._jobs[job_id].state is not JobState.QUEUED:
+            record = self._jobs.get(job_id)  # none: it has ended and been forgotten since it was looked up
+            if record is None or record.state is not JobState.QUEUED:
                 return False
             self._forget(job_id)  # first: once it has ended it may come again
             self.end(job_id, JobState.CANCELLED)

@@ -42,10 +42,7 @@ class PitonClient:
 
     def __init__(self, url: str = "http://127.0.0.1:8765", token: str = "", timeout_s: float = 60.0) -> None:
         """`token` is what the server's token file has for this client. Raises UsageError for what is no address of HTTP."""
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError("not the address of a server", expected="http://HOST:PORT", found=url)
-        self._parts = parts
+        self._parts = _address(url)
         self._token = token
         self._timeout_s = timeout_s
 
@@ -65,7 +62,8 @@ class PitonClient:
 
     def status(self, job_id: str, wait_s: float = 0.0) -> JobAnswer:
         """State of a job; with `wait_s` (up to 30) the answer comes when it has ended, or after so many seconds."""
-        return self._get(f"/jobs/{_quoted(job_id)}", JobAnswer, {"wait": str(min(wait_s, _LONGEST_POLL_S))})
+        wait_s = min(wait_s, _LONGEST_POLL_S, self._timeout_s / 2)  # the answer has to come before the connection is given up
+        return self._get(f"/jobs/{_quoted(job_id)}", JobAnswer, {"wait": str(wait_s)})
 
     def wait(self, job_id: str, timeout_s: float = 3600.0) -> JobAnswer:
         """The job once it has ended. Raises ServerError (408) when that takes longer than `timeout_s`."""
@@ -145,6 +143,17 @@ class PitonClient:
             return form.model_validate_json(content)
         except ValidationError as error:
             raise ServerError(0, f"{self._parts.geturl()} answers nonsense: {str(error).splitlines()[0]}") from None
+
+
+def _address(url: str) -> urllib.parse.SplitResult:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets without an end, a port that is none
+        is_good = False
+    if not is_good:
+        raise UsageError("not the address of a server", expected="http://HOST:PORT", found=url)
+    return parts
 
 
 def _checked(options: dict[str, Any]) -> JobOptions:

@@ -46,7 +46,7 @@ class JobRecord(Frozen):
     """One job."""
 
     id: str
-    """Digest of client, submission and options: the same request again is the same job."""
+    """Digest of client, submission, options and what the server decides: the same request again is the same job."""
     client: str
     submission_digest: str
     options: JobOptions = JobOptions()

@@ -80,8 +80,8 @@ class EvaluationService:
 
     def submit_path(self, path: str, options: JobOptions, client: str) -> tuple[JobRecord, bool]:
         """The same for a submission that lies on the server, inside a folder that it allows."""
-        real = Path(os.path.realpath(path))
-        if not any(real.is_relative_to(os.path.realpath(allowed)) for allowed in self.settings.paths):
+        real = Path(os.path.realpath(path.partition("\0")[0]))
+        if "\0" in path or not any(real.is_relative_to(os.path.realpath(allowed)) for allowed in self.settings.paths):
             expected = "a path below a folder of --path" if self.settings.paths else "an upload: this server allows no paths"
             raise RefusedError(403, "that path is not allowed", expected=expected, found=ascii(path)[:200], action="send the submission itself")
         with self._incoming() as staging:
@@ -100,12 +100,15 @@ class EvaluationService:
         try:
             return self._result(job_id).read_bytes()
         except FileNotFoundError:  # forgotten since
-            raise RefusedError(404, "the report is not kept any more", action="submit it again") from None
+            raise _gone() from None
 
     def reward(self, job_id: str, client: str, rule: Rule) -> Reward:
         """The reward of a job that is done. Raises RefusedError (409) for one that has no report."""
         self._check_done(job_id, client)
-        return reward_of(read_report(self._result(job_id)), rule)
+        try:
+            return reward_of(read_report(self._result(job_id)), rule)
+        except (OSError, UsageError):  # forgotten since
+            raise _gone() from None
 
     def _check_done(self, job_id: str, client: str) -> None:
         record = self.board.find(job_id, client)
@@ -134,9 +137,15 @@ class EvaluationService:
         except PitonError as error:
             raise _without(source, error) from None
         shutil.rmtree(staging / _UPLOAD, ignore_errors=True)
-        identity = [piton.__version__, client, submission.digest(), options.model_dump(mode="json")]
-        record = JobRecord(id=digest(identity)[:_ID_DIGITS], client=client, submission_digest=submission.digest(), options=options)
+        record = JobRecord(id="", client=client, submission_digest=submission.digest(), options=options)
+        record = record.model_copy(update={"id": self._identity(record)[:_ID_DIGITS]})
         return self.board.add(record, lambda: os.rename(staging, self._folder(record.id)))
+
+    def _identity(self, record: JobRecord) -> str:
+        """Who asks, for what, and what decides the result: a server that was started with another seed has another answer."""
+        request, options = self.core.request_of(record, self._root), record.options.model_dump(mode="json")
+        decided = [request.target, request.suite, request.operators, request.identity()]
+        return digest([piton.__version__, record.client, record.submission_digest, options, decided])
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
@@ -151,9 +160,8 @@ class EvaluationService:
 
     def _work(self) -> None:
         """One thread: job after job until the board is closed."""
-        while (record := self.board.take()) is not None:
-            running = Running(self.settings.limits.job_deadline_s, partial(self.board.progress, record.id))
-            self._running[record.id] = running
+        while (record := self._next()) is not None:
+            running = self._running[record.id]
             if self._is_put_off:
                 running.put_off()
             try:
@@ -161,7 +169,17 @@ class EvaluationService:
             except Exception as error:  # noqa: BLE001 - a mistake of ours costs one job and is told; the thread must go on
                 self._end(record, running, JobState.FAILED, f"internal error of Piton, please report it: {type(error).__name__}: {error}")
             finally:
-                del self._running[record.id]
+                if self._running.get(record.id) is running:  # it may have come again and be run by another thread
+                    del self._running[record.id]
+
+    def _next(self) -> JobRecord | None:
+        """The next job; a full disk, on which its beginning can't be noted, is waited for: a thread that ended would never come back."""
+        taken: list[JobRecord | None] = []
+        self._surely(lambda: taken.append(self.board.take(self._begin)))
+        return taken[0] if taken else None
+
+    def _begin(self, record: JobRecord) -> None:
+        self._running[record.id] = Running(self.settings.limits.job_deadline_s, partial(self.board.progress, record.id))
 
     def _run(self, record: JobRecord, running: Running) -> None:
         folder = self._folder(record.id)
@@ -189,7 +207,8 @@ class EvaluationService:
         """Write down the end of a job. The files of one without a report go first: once it has ended it may come again, with files of its own."""
         if state is JobState.DONE:
             size = self._result(record.id).stat().st_size
-            self._surely(lambda: self.board.end(record.id, state, report_bytes=size, seconds=running.seconds))
+            if not self._surely(lambda: self.board.end(record.id, state, report_bytes=size, seconds=running.seconds)):
+                return  # its files stay: the next start goes on with them
         if state is JobState.FAILED:
             self._tell(f"job {record.id} of {record.client} failed: {problem}")
         shutil.rmtree(self._folder(record.id), ignore_errors=True)
@@ -197,10 +216,16 @@ class EvaluationService:
             self._surely(lambda: self.board.end(record.id, state, problem=problem, seconds=running.seconds))
         self.seconds += running.seconds
 
-    def _surely(self, write: Callable[[], None]) -> None:
-        """Do what writes to the log, again and again while the disk is full: the job waits for it."""
+    def _surely(self, write: Callable[[], None]) -> bool:
+        """Do what writes to the log, again and again while the disk is full: the job waits for it. False when the server stops meanwhile.
+
+        In the log the job is running then, and the next start takes it up.
+        """
         while not self._has_done(write):
+            if not self.board.is_open:
+                return False
             time.sleep(_FULL_DISK_S)
+        return True
 
     def _has_done(self, write: Callable[[], None]) -> bool:
         try:
@@ -229,6 +254,10 @@ class EvaluationService:
         for file in (self._root / "results").iterdir():
             if file.name.removesuffix(".json") not in self.board.done():
                 file.unlink(missing_ok=True)
+
+
+def _gone() -> RefusedError:
+    return RefusedError(404, "the report is not kept any more", action="submit it again")
 
 
 def _without(folder: Path, error: PitonError) -> UsageError:

@@ -172,12 +172,14 @@ class _Lanes:
 def _run_folder(root: Path) -> Iterator[Path]:
     """A folder of this worker's own, locked as long as it lives; those of workers that were killed are removed."""
     root.mkdir(parents=True, exist_ok=True)
-    for left in root.iterdir():
-        _remove_if_left(left)
-    folder = Path(tempfile.mkdtemp(dir=root))
-    folder.chmod(0o755)  # jobs of a sandbox are another user
-    with (folder / ".lock").open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        with locked(root.with_name(f"{root.name}.lock")):  # a folder that is just being made has no lock of its own yet, or a free one
+            for left in root.iterdir():
+                _remove_if_left(left)
+            folder = Path(tempfile.mkdtemp(dir=root))
+            held = stack.enter_context((folder / ".lock").open("wb"))
+            fcntl.flock(held, fcntl.LOCK_EX)
+        folder.chmod(0o755)  # jobs of a sandbox are another user
         try:
             yield folder
         finally:
@@ -186,7 +188,7 @@ def _run_folder(root: Path) -> Iterator[Path]:
 
 def _remove_if_left(folder: Path) -> None:
     """Remove a folder that no process holds."""
-    with suppress(OSError), (folder / ".lock").open("rb") as lock:  # another process is removing it, or has it, or is just making it
+    with suppress(OSError), (folder / ".lock").open("rb") as lock:  # another process has it
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
 

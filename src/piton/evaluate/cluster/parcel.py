@@ -74,7 +74,7 @@ def unpack(wanted: str, store: Path, fetch: Callable[[], bytes]) -> Path:
             shutil.rmtree(place, ignore_errors=True)
             _extract(fetch(), place, wanted)
         os.utime(place)
-    _sweep(store, keep=wanted)
+        _sweep(store, keep=wanted)  # still locked: another process may be about to take an old one
     return place
 
 

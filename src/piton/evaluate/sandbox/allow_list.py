@@ -33,6 +33,8 @@ _EXECUTE = 4
 _PRCTLS = {"PDEATHSIG": 1, "GET_DUMPABLE": 3, "SET_DUMPABLE": 4, "SET_NAME": 15, "GET_NAME": 16, "GET_SECCOMP": 21, "CAPBSET_READ": 23, "SET_NO_NEW_PRIVS": 38}
 """What libraries and our own processes ask for; PR_SET_MM, PR_SET_PTRACER, PR_TASK_PERF_EVENTS and the rest stay closed."""
 _PR_SET_SECCOMP, _PR_SET_VMA = 22, 0x53564D41
+_OWNERS = {"fcntl": {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15}, "ioctl": {"FIOSETOWN": 0x8901, "SIOCSPGRP": 0x8902}}
+"""Whom a file signals when it has news, and how: a way to signal a process without kill."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,10 @@ def _looked_at(name: str, needs: Needs) -> list[Line]:
         return [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
     if name in ("kill", "tgkill"):
         return [(_RETURN, 0, 0, _ALLOW)] if needs.starts_processes else _only((needs.pid,))
+    if name in _OWNERS and not needs.starts_processes:
+        return _all_but(tuple(_OWNERS[name].values()))
+    if name in _OWNERS:
+        return [(_RETURN, 0, 0, _ALLOW)]
     if name == "prlimit64":
         return _only((0, needs.pid))
     if name == "prctl":
@@ -120,6 +126,13 @@ def _only(values: Sequence[int]) -> list[Line]:
     count = len(values)
     comparisons: list[Line] = [(_EQUAL, count - index, 0, value) for index, value in enumerate(values)]
     return [_argument(0), *comparisons, _refuse(), (_RETURN, 0, 0, _ALLOW)]
+
+
+def _all_but(values: Sequence[int]) -> list[Line]:
+    """Allow the call unless its second argument is one of `values`."""
+    count = len(values)
+    comparisons: list[Line] = [(_EQUAL, count - index, 0, value) for index, value in enumerate(values)]
+    return [_argument(1), *comparisons, (_RETURN, 0, 0, _ALLOW), _refuse()]
 
 
 def _without_both() -> list[Line]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from dataclasses import dataclass
 _CONTROLLERS = ("memory", "pids")
 _EMPTY_S = 5.0
 """How long killed processes may take to leave their group."""
+_MAIN = "piton-main-"
+"""Group of version 2 into which a starter moves itself; named after its process."""
 
 _counter = itertools.count()
 
@@ -52,7 +55,8 @@ def find(cgroup_text: str, mountinfo_text: str) -> tuple[Hierarchy, ...]:
     unified = next((item for item in mounts if item[0] == "cgroup2"), None)
     if unified is None or "" not in groups:
         raise OSError("no hierarchy of control groups with memory and pids is mounted")
-    return (Hierarchy(_below(unified, groups[""]), _CONTROLLERS, is_unified=True),)
+    own = re.sub(rf"/{_MAIN}\d+$", "", groups[""]) or "/"  # a starter that has moved: jobs' groups lie beside it, or it would move deeper each time
+    return (Hierarchy(_below(unified, own), _CONTROLLERS, is_unified=True),)
 
 
 def _mount_of(line: str) -> tuple[str, str, str, str]:
@@ -94,7 +98,7 @@ def _hand_down(hierarchy: Hierarchy) -> None:
     try:
         _write(control, wanted)
     except OSError:  # it holds processes: ours, which can move
-        own = f"{hierarchy.folder}/piton-main-{os.getpid()}"
+        own = f"{hierarchy.folder}/{_MAIN}{os.getpid()}"
         os.makedirs(own, exist_ok=True)
         _write(f"{own}/cgroup.procs", str(os.getpid()))
         _write(control, wanted)

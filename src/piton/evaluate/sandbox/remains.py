@@ -20,7 +20,8 @@ PREFIX = "piton-sandbox-"
 _LOCK = "lock"
 _REST_S = 60.0
 """Younger things are left alone: their owner may be about to lock or to enter them."""
-_GROUP = re.compile(r"piton-(\d+)-\d+")
+_GROUP = re.compile(r"piton-(?:main-(?P<main>\d+)|(?P<job>\d+)-\d+)")
+"""Groups of starters (control_groups.py), and of their jobs."""
 
 
 def make_folder() -> tuple[str, int]:
@@ -45,7 +46,7 @@ def sweep_groups(parent: Path) -> None:
     for group in parent.glob("piton-*"):
         match = _GROUP.fullmatch(group.name)
         with suppress(OSError):  # not empty, not ours, or gone meanwhile
-            if match and not os.path.exists(f"/proc/{match[1]}") and _is_old(group):
+            if match and not os.path.exists(f"/proc/{match['main'] or match['job']}") and _is_old(group):
                 group.rmdir()
 
 

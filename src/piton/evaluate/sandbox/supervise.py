@@ -115,6 +115,7 @@ def supervise(request: dict[str, object], fds: list[int]) -> None:
         first = _first_process(job)
     except OSError as error:
         wire.tell(control, {"pid": os.getpid()})
+        group.remove()
         wire.tell(control, {"setup_error": f"OSError: {error}", "signal": None})
         return
     streams, setup_read, pid = _start(job, fds)

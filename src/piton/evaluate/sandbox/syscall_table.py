@@ -12,7 +12,7 @@ HIGHEST_KNOWN = 451
 
 READ = """
 read=0/63 write=1/64 readv=19/65 writev=20/66 pread64=17/67 pwrite64=18/68 preadv=295/69 pwritev=296/70 preadv2=327/286 pwritev2=328/287 lseek=8/62
-close=3/57 close_range=436/436 dup=32/23 dup2=33/- dup3=292/24 fcntl=72/25 ioctl=16/29 fstat=5/80 stat=4/- lstat=6/- newfstatat=262/79 statx=332/291
+close=3/57 close_range=436/436 dup=32/23 dup2=33/- dup3=292/24 fstat=5/80 stat=4/- lstat=6/- newfstatat=262/79 statx=332/291
 statfs=137/43 fstatfs=138/44 access=21/- faccessat=269/48 faccessat2=439/439 open=2/- openat=257/56 getdents=78/- getdents64=217/61 readlink=89/-
 readlinkat=267/78 getcwd=79/17 chdir=80/49 fchdir=81/50 fadvise64=221/223 readahead=187/213 sendfile=40/71 copy_file_range=326/285 splice=275/76
 getxattr=191/8 lgetxattr=192/9 fgetxattr=193/10
@@ -78,6 +78,7 @@ execve=59/221 execveat=322/281
 
 LOOKED_AT = """
 mmap=9/222 mprotect=10/226 clone=56/220 clone3=435/435 kill=62/129 tgkill=234/131 prctl=157/167 prlimit64=302/261 seccomp=317/277
+fcntl=72/25 ioctl=16/29
 """
 """Allowed for some arguments only, see allow_list.py."""
 

@@ -52,6 +52,8 @@ class Run:
     """All others."""
     time: Measurement | None = None
     findings: tuple[Finding, ...] = ()
+    is_killed: bool = False
+    """As `Answer.is_killed`."""
 
 
 @dataclass
@@ -88,20 +90,22 @@ class Bench:
         with ALONE:
             before = self._canary.measure()
             answer = self._bind(layout, arguments, call.deadline_s)
-            record, failure = _Record(), answer.failure
+            record = _Record()
             self._threads = answer.threads
-            if failure is None:
-                failure = self._batches(call, layout, record)
-            after = self._canary.measure() if failure is None else before
-        if failure is not None:
+            if answer.failure is None:
+                answer = self._batches(call, layout, record)
+            after = self._canary.measure() if answer.failure is None else before
+        if answer.failure is not None:
             self.stop()
-            return Run((failure,))
+            return Run((answer.failure,), is_killed=answer.is_killed)
         return self._result(call, layout, record, (before, after))
 
     def close(self) -> None:
         """End the process; safe to call twice."""
-        self.stop()
-        self._arena.close()
+        try:
+            self.stop()
+        finally:
+            self._arena.close()
 
     def stop(self) -> None:
         """End the process; the next case gets a fresh one."""
@@ -114,20 +118,20 @@ class Bench:
             self._process = KernelProcess(self._launch, self._runner, self._arena, self._canary.core)
         return self._process.ask((words.CASE, layout.input_stride, layout.output_stride, layout.slots, *arguments), deadline_s)
 
-    def _batches(self, call: CaseCall, layout: Layout, record: _Record) -> Outcome | None:
-        """All batches of a case; the failure that ended them."""
+    def _batches(self, call: CaseCall, layout: Layout, record: _Record) -> Answer:
+        """All batches of a case; the last answer, which is the one that failed if one did."""
         draw = random.Random(secrets.randbits(64))
         sizes = batch_sizes(FIRST_BATCHES, min(4, layout.slots), draw)
         own = draw.randrange(sum(sizes))  # the call with the case's own values, somewhere in the first batches
         for number in range(FIRST_BATCHES + TIMED_BATCHES):
             if number == FIRST_BATCHES:
                 sizes += batch_sizes(TIMED_BATCHES, _most_calls(layout, record), draw)
-            failure = self._batch(call, layout, draw.sample(range(layout.slots), sizes[number]), (own, draw), record)
-            if failure is not None:
-                return failure
-        return None
+            answer = self._batch(call, layout, draw.sample(range(layout.slots), sizes[number]), (own, draw), record)
+            if answer.failure is not None:
+                break
+        return answer
 
-    def _batch(self, call: CaseCall, layout: Layout, slots: list[int], drawn: tuple[int, random.Random], record: _Record) -> Outcome | None:
+    def _batch(self, call: CaseCall, layout: Layout, slots: list[int], drawn: tuple[int, random.Random], record: _Record) -> Answer:
         own, draw = drawn
         first, prepared = len(record.calls), []
         for number, slot in enumerate(slots):
@@ -139,12 +143,12 @@ class Bench:
         assert self._process is not None
         answer = self._process.ask((words.BATCH, *slots), call.deadline_s)
         if answer.failure is not None:
-            return answer.failure
+            return answer
         for slot, (seed, poison) in zip(slots, prepared, strict=True):
             record.calls.append((seed, self._arena.read_outputs(layout, slot) if self._keeps else b"", poison))
         record.samples.append(Sample(len(slots), answer.time_us))
         record.answers.append(answer)
-        return None
+        return answer
 
     def _result(self, call: CaseCall, layout: Layout, record: _Record, canaries: tuple[Condition, Condition]) -> Run:
         found = call_time(record.samples[FIRST_BATCHES:], canaries[0].fixed_us)

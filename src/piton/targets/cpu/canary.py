@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from piton.core.dtype import DType
-from piton.core.errors import EvaluatorError
+from piton.core.errors import EvaluatorError, ProcessLostError
 from piton.core.execution import TensorArgument
 from piton.core.protocols import ProcessJob, Role, Runner, RunningProcess
 from piton.targets.cpu import words
@@ -49,7 +49,11 @@ class Canary:
         """Start it on the last core that this process may use. Raises EvaluatorError when it can't be started."""
         self.core = max(os.sched_getaffinity(0))
         self._arena = Arena()
-        self._process = KernelProcess(launch_program(program), runner, self._arena, self.core)
+        try:
+            self._process = KernelProcess(launch_program(program), runner, self._arena, self.core)
+        except BaseException:
+            self._arena.close()
+            raise
         data = memoryview(np.ones(_ELEMENTS, dtype=np.float32).tobytes())
         self._x = TensorArgument("x", (_ELEMENTS,), DType.FLOAT32, data)
         self._layout = layout_of((self._x,), (self._x,))
@@ -63,8 +67,10 @@ class Canary:
 
     def close(self) -> None:
         """End it; safe to call twice."""
-        self._process.close()
-        self._arena.close()
+        try:
+            self._process.close()
+        finally:
+            self._arena.close()
 
     def _samples(self, rounds: int) -> list[Sample]:
         layout, x = self._layout, words.tensor_words(0, DType.FLOAT32, (_ELEMENTS,))
@@ -75,6 +81,8 @@ class Canary:
 
     def _ask(self, message: list[int]) -> float:
         answer = self._process.ask(message, _DEADLINE_S)
+        if answer.is_killed:
+            raise ProcessLostError("the canary was ended by a SIGKILL from outside")
         if answer.failure is not None:
             raise EvaluatorError("the canary did not run", found=answer.failure.message)
         return answer.time_us

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from piton.core.hardware import Figure, Hardware, Peaks
 
 NAME = "cpu"
 _NOT_USED = "not known and not used: no limits are computed for a processor"
+_FREQUENCIES = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 _ABSENT = tuple(dtype for dtype in DType if dtype.is_low_bit or dtype in (DType.INT4, DType.HIFLOAT32))
 """Element types that kernels of this target have no form for."""
 
@@ -24,7 +26,7 @@ class Processor:
 
     model: str
     clock_hz: float
-    """Nominal or present, whatever is known; 1 where nothing is."""
+    """Nominal; 1 where nothing is known."""
     cores: int
     cache_bytes: int
     """Of the last level; 0 where unknown."""
@@ -35,8 +37,7 @@ def processor() -> Processor:
     """This machine's."""
     text = Path("/proc/cpuinfo").read_text(errors="replace") if Path("/proc/cpuinfo").exists() else ""
     model = _first(r"model name\s*:\s*(.+)", text) or _first(r"Hardware\s*:\s*(.+)", text) or platform.processor() or platform.machine()
-    megahertz = float(_first(r"cpu MHz\s*:\s*([\d.]+)", text) or 0.0)
-    return Processor(f"{model.strip()} ({platform.machine()})", round(megahertz) * 1e6 or 1.0, os.cpu_count() or 1, _last_level_cache())
+    return Processor(f"{model.strip()} ({platform.machine()})", nominal_hz(text, _FREQUENCIES), os.cpu_count() or 1, _last_level_cache())
 
 
 def host_hardware() -> Hardware:
@@ -55,7 +56,7 @@ def host_hardware() -> Hardware:
     return Hardware(
         name=NAME,
         arch=found.model,
-        clock_hz=Figure(value=_nominal(found.clock_hz), source="/proc/cpuinfo, to the next 100 MHz"),
+        clock_hz=Figure(value=found.clock_hz, source="/sys/devices/system/cpu or /proc/cpuinfo, to the next 100 MHz"),
         cores_aic=0,
         cores_aiv=found.cores,
         memory_bytes={},
@@ -65,9 +66,16 @@ def host_hardware() -> Hardware:
     )
 
 
-def _nominal(clock_hz: float) -> float:
-    """The present clock wanders from second to second; a machine must not become another one for that."""
-    return max(1.0, round(clock_hz / 1e8) * 1e8)
+def nominal_hz(cpuinfo: str, frequencies: Path) -> float:
+    """The clock that stays, to the next 100 MHz: a machine must not become another one because its present clock wanders.
+
+    Where the kernel governs the clock, cpuinfo has the present one and the folder `frequencies` the base or highest one in kHz; elsewhere (virtual machines)
+    cpuinfo has the nominal one, give or take what calibration at boot makes of it.
+    """
+    for name in ("base_frequency", "cpuinfo_max_freq"):
+        with suppress(OSError, ValueError):
+            return max(1.0, round(int((frequencies / name).read_text()) / 1e5) * 1e8)
+    return max(1.0, round(float(_first(r"cpu MHz\s*:\s*([\d.]+)", cpuinfo) or 0.0) / 1e2) * 1e8)
 
 
 def _first(pattern: str, text: str) -> str:

@@ -31,7 +31,8 @@ _END_S = 10.0
 """After a closed channel: how long its end may take to be reported there; a process that has only closed its channel costs as much."""
 _LOOK_S = 0.0002
 _CAUSES = {words.THROWN: Cause.HOST_EXCEPTION, words.NOT_LOADED: Cause.LOAD_FAILED, words.RETURNED: Cause.OUTPUT_COUNT}
-LIMITS = Limits(may_start_processes=False)
+LIMITS = Limits(memory_bytes=8 << 30, may_start_processes=False)
+"""A call has at most 512 MiB of tensors (`Arena`): room for sixteen times that, so that a kernel without end does not take the whole machine."""
 
 Launch = Callable[[Runner, int, int, int], RunningProcess]
 """Starts the program with its channel, its inputs and its outputs (descriptors)."""
@@ -53,6 +54,8 @@ class Answer:
     """It may use the one core only."""
     failure: Outcome | None = None
     """After one the process is not used again."""
+    is_killed: bool = False
+    """It was ended by a SIGKILL that nothing explains: its own, or one from outside."""
 
     @property
     def time_us(self) -> float:
@@ -104,15 +107,7 @@ class KernelProcess:
             return Answer(failure=outcome(Cause.HOST_DEADLINE, f"the kernel had not returned after {deadline_s:g} s", deadline_s=deadline_s))
         except OSError:  # gone
             pass
-        return Answer(failure=self._how_it_ended())
-
-    def loaded(self) -> tuple[str, ...] | None:
-        """Paths of the files that it has mapped; None where this process may not see them."""
-        try:
-            lines = Path(f"/proc/{self._process.pid}/maps").read_text(errors="replace").splitlines()
-        except OSError:
-            return None
-        return tuple(dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) == 6))
+        return self._end()
 
     def close(self) -> ProcessResult:
         """End it."""
@@ -121,9 +116,8 @@ class KernelProcess:
 
     def _answer(self, reply: bytes, taken: Answer) -> Answer:
         failure = _failure_in(reply, self._channel)
-        tasks = os.listdir(f"/proc/{self._process.pid}/task")
-        confined = all(os.sched_getaffinity(int(task)) == {self._core} for task in tasks)
-        return replace(taken, threads=len(tasks), is_confined=confined, failure=failure)
+        cores = _cores(self._process.pid)
+        return replace(taken, threads=len(cores), is_confined=all(found == {self._core} for found in cores), failure=failure)
 
     def _stop(self) -> None:
         """Let it stand still, and wait until it does. Raises EvaluatorError when it does not; OSError when it is gone."""
@@ -135,12 +129,12 @@ class KernelProcess:
                 raise EvaluatorError("the process of a kernel could not be stopped", found=f"{_STOP_S:.0f} s after its signal it still runs")
             time.sleep(_LOOK_S)
 
-    def _how_it_ended(self) -> Outcome:
+    def _end(self) -> Answer:
         ended = self._process.wait(_END_S)
         result = ended or self._process.kill()
         if ended is None and result.signal == signal.SIGKILL:  # our own: it had closed its channel and lived on
-            return outcome(Cause.ILLEGAL_REPLY, "the process of the kernel closed its channel instead of replying")
-        return how_it_ended(result, NO_WORDS, nowhere)
+            return Answer(failure=outcome(Cause.ILLEGAL_REPLY, "the process of the kernel closed its channel instead of replying"))
+        return Answer(failure=how_it_ended(result, NO_WORDS, nowhere), is_killed=result.is_killed)
 
 
 def _failure_in(reply: bytes, channel: socket.socket) -> Outcome | None:
@@ -165,6 +159,15 @@ def _states(pid: int) -> list[str]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
             found.append((task / "stat").read_text().rpartition(")")[2].split()[0])
+    return found
+
+
+def _cores(pid: int) -> list[set[int]]:
+    """Which cores each thread may use; one that was ending when the process was stopped may be gone, which is no fault of the kernel's."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with suppress(ProcessLookupError):
+            found.append(os.sched_getaffinity(int(task)))
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import piton
@@ -18,11 +19,10 @@ from piton.targets.cpu.arena import Layout, layout_of
 from piton.targets.cpu.bench import Bench, Run
 from piton.targets.cpu.canary import Canary
 from piton.targets.cpu.kernel_process import LIMITS, Launch
+from piton.targets.cpu.mapped import code_of, refusal
 from piton.targets.cpu.signature import parameters, schema_order
 
 _BOOT = "import sys; sys.path.insert(0, {root!r}); from piton.targets.cpu.python_kernel import main; main(sys.argv[1:])"
-_FRAMEWORKS = ("libtorch_cpu", "libjax", "xla_extension", "_tensorflow")
-"""Names in the files of libraries that have the suite's operators ready-made."""
 _UNSEEN = Finding(
     kind=FindingKind.ISOLATION_REDUCED, message="what the kernel's process has loaded could not be seen, so that a framework in it would not be noticed"
 )
@@ -47,20 +47,22 @@ class CpuSession:
         findings = run.findings
         process = self._bench.process if self._bench else None
         if process is not None:
-            loaded = process.loaded()
-            outcomes += _framework(loaded or ())
-            findings += () if loaded is not None else (_UNSEEN,)
+            code = code_of(process.pid)
+            outcomes += refusal(code or ())
+            findings += () if code is not None else (_UNSEEN,)
         if outcomes and self._bench is not None:
             self._bench.stop()  # whoever broke a rule once may have left more behind
-        return Execution(outputs=run.outputs, outcomes=outcomes, time=None if outcomes else run.time, findings=findings, timed=run.timed)
+        time = None if outcomes else run.time
+        return Execution(outputs=run.outputs, outcomes=outcomes, time=time, findings=findings, timed=run.timed, is_killed=run.is_killed)
 
     def close(self) -> None:
         """End the processes; safe to call twice."""
         bench, self._bench = self._bench, None
         canary, self._canary = self._canary, None
-        for part in (bench, canary):
-            if part is not None:
-                part.close()
+        with ExitStack() as stack:  # one that can't be ended keeps the other from nothing
+            for part in (bench, canary):
+                if part is not None:
+                    stack.callback(part.close)
 
     def _running(self) -> Bench:
         self._canary = self._canary or self._open_canary()
@@ -136,12 +138,3 @@ def _results(operator: Operator, call: CaseCall, layout: Layout) -> list[int]:
         found = [(offset, item) for offset, item in pairs if item.name.partition("[")[0] == spec.name]
         made += _tensors(found, spec.is_list)
     return made
-
-
-def _framework(loaded: Sequence[str]) -> tuple[Outcome, ...]:
-    """The refusal of a process that has loaded a library of ready-made operators, as the kernel's own list of its memory shows."""
-    found = next((path for path in loaded if any(name in path for name in _FRAMEWORKS)), None)
-    if found is None:
-        return ()
-    text = f"the kernel's process has loaded {Path(found).name}: a framework's operators are not the submission's own"
-    return (outcome(Cause.FRAMEWORK_COMPUTE, text),)

@@ -7,6 +7,7 @@ machine. Everything runs in the cage of builds and is kept by content, as for th
 from __future__ import annotations
 
 import ast
+import os
 import re
 import time
 from collections.abc import Callable
@@ -67,7 +68,10 @@ class CpuToolchain:
         folder = self._store.root / "canary" / self._own_digest()
         folder.mkdir(parents=True, exist_ok=True)
         source = folder / "glue.cpp"
-        source.write_text(glue(CANARY))
+        if not source.is_file() or source.read_text() != glue(CANARY):  # another process may be compiling it
+            fresh = source.with_name(f"glue-{os.getpid()}.new")
+            fresh.write_text(glue(CANARY))
+            fresh.replace(source)
         made = workshop.make(self._step("canary", (str(NATIVE / "canary.cpp"), str(source), self._loop), (self._own_digest(), "canary"), is_product=True))
         self.canary = self._needed(made)
         self._store.tidy()

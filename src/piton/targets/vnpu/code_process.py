@@ -45,7 +45,12 @@ class CodeProcess:
             fds = (self.ring, code_control.fileno(), theirs.fileno())
             argv = (program.executable, *(str(number) for number in fds), program.library)
             job = ProcessJob(Role.DEVICE, argv, cwd="/", readable=(program.executable, program.library), pass_fds=fds, limits=program.limits)
-            self._process: RunningProcess = runner.start(job)
+            try:
+                self._process: RunningProcess = runner.start(job)
+            except BaseException:
+                self.hand_over()
+                self._channel.close()
+                raise
         self._expect_ready()
 
     @property

@@ -66,7 +66,13 @@ class DeviceProcess:
         self._code = CodeProcess(CodeProgram(program.code_executable, program.library, program.limits), runner) if program.code_executable else None
         self._channel, theirs = socket.socketpair()
         with theirs, program.host_channel:
-            self._process = _start(program, theirs, runner, self._code)
+            try:
+                self._process = _start(program, theirs, runner, self._code)
+            except BaseException:
+                self._channel.close()
+                if self._code is not None:
+                    self._code.close()
+                raise
         if self._code is not None:
             self._code.hand_over()
 

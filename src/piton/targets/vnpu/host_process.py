@@ -116,9 +116,14 @@ class HostProcess:
             "platform": json.dumps(program.platform),
         }
         fds = {"parent": theirs.fileno(), "device": program.device_channel.fileno(), "status": status_writer}
-        with theirs, program.device_channel:
-            self._process = runner.fork_worker(Role.HOST, ENTRY, arguments, fds, program.limits, (program.package_folder, program.library))
-        os.close(status_writer)
+        try:
+            with theirs, program.device_channel:
+                self._process = runner.fork_worker(Role.HOST, ENTRY, arguments, fds, program.limits, (program.package_folder, program.library))
+        except BaseException:
+            self._close_channels()
+            raise
+        finally:
+            os.close(status_writer)
 
     def wait_until_ready(self) -> None:
         """Return when torch's device stands. Raises ProcessLostError when it does not start."""
@@ -148,12 +153,14 @@ class HostProcess:
 
     def close(self) -> ProcessResult:
         """End the process and everything it started."""
+        self._close_channels()
+        return self._process.kill()
+
+    def _close_channels(self) -> None:
         self._channel.close()
-        result = self._process.kill()
         if self._status >= 0:
             os.close(self._status)
         self._status = -1
-        return result
 
     def _read(self, body: bytes) -> HostResult:
         try:

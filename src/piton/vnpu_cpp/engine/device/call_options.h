@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,13 +40,14 @@ public:
         if (!repeats) told_.clear();
     }
 
-    // What to tell where `now` is true. A host that asks for something else than it did gets the truth.
-    Answer tell(const Answer &now, bool (*is_alike)(const Answer &, const Answer &)) {
+    // What to tell where `now` is true; nothing to a host that asks for something else than it did, since the truth would be what it is tried for.
+    std::optional<Answer> tell(const Answer &now, bool (*is_alike)(const Answer &, const Answer &)) {
         if (!repeats_) {
             if (told_.size() < kMost) told_.push_back(now);
             return now;
         }
-        return next_ < told_.size() && is_alike(told_[next_], now) ? told_[next_++] : now;
+        if (next_ == told_.size() || !is_alike(told_[next_], now)) return std::nullopt;
+        return told_[next_++];
     }
 
 private:

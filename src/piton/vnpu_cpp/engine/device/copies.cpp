@@ -77,7 +77,11 @@ std::string Server::copy_out(uint64_t address, uint64_t bytes) {
     log_.device_to_host_bytes += bytes;
     const std::string now(reinterpret_cast<const char *>(memory_.readable(address)), bytes);
     if (call_.copy_allowance > kMostRepeatedBytes) return now;
-    return copies_told_.tell(now, [](const std::string &told, const std::string &asked) { return told.size() == asked.size(); });
+    const auto told = copies_told_.tell(now, [](const std::string &before, const std::string &asked) { return before.size() == asked.size(); });
+    if (told) return *told;
+    const std::string message = "copy of " + std::to_string(bytes) + " bytes to the host refused: in the same call before, the host asked for something else";
+    log_.add("host_copy", message);
+    throw std::runtime_error(message);
 }
 
 void Server::copy_device(uint64_t destination, uint64_t source, uint64_t bytes) {

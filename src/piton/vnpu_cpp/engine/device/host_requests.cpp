@@ -83,8 +83,8 @@ std::string Server::answer_host_request(const wire::Frame &frame, wire::Reader &
             log_.add(cause, message, in.get<uint64_t>());
             return "";
         }
-        case Type::HostClock:
-            return wire::Writer().put(clocks_told_.tell(log_.total_cycles, [](const uint64_t &, const uint64_t &) { return true; })).body();
+        case Type::HostClock:  // asked more often than before: no answer that depends on what lies on the device
+            return wire::Writer().put(clocks_told_.tell(log_.total_cycles, [](const uint64_t &, const uint64_t &) { return true; }).value_or(0)).body();
         default:
             throw std::runtime_error("the device knows no request " + std::to_string(static_cast<uint32_t>(frame.type)));
     }
