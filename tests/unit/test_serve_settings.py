@@ -11,6 +11,7 @@ from piton.cli import serving
 from piton.cli.serve_app import serve_app
 from piton.core.errors import UsageError
 from piton.server.callers import Callers, read_callers
+from piton.server.core import EvaluationCore
 from piton.server.refusal import RefusedError
 from piton.server.settings import JobOptions, ServeSettings, check_options, parse_options
 
@@ -115,3 +116,16 @@ def test_the_deadline_of_a_call_is_the_servers_choice(monkeypatch: pytest.Monkey
     assert CliRunner().invoke(serve_app, ["--host-deadline", "7"]).exit_code == 0
     assert CliRunner().invoke(serve_app, []).exit_code == 0
     assert [settings.bounds.host_deadline_s for settings in given] == [7.0, 300.0]
+
+
+def test_a_server_that_is_stopped_while_it_prepares_ends_what_it_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    did: list[str] = []
+
+    def stopped(core: EvaluationCore) -> None:
+        did.append("prepared")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EvaluationCore, "prepare", stopped)
+    monkeypatch.setattr(EvaluationCore, "close", lambda core: did.append("closed"))
+    CliRunner().invoke(serve_app, ["--port", "0", "--target", "null", "--state", str(tmp_path)])
+    assert did == ["prepared", "closed"]

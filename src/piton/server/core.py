@@ -23,7 +23,7 @@ from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.progress import Events, ignore
+from piton.evaluate.progress import Events, StageProgress
 from piton.evaluate.sandbox import make_runner
 from piton.server.records import JobRecord
 from piton.server.settings import ServeSettings
@@ -45,9 +45,10 @@ class _Lent:
 class EvaluationCore:
     """Evaluates jobs; safe to call from several threads."""
 
-    def __init__(self, settings: ServeSettings) -> None:
-        """Open the targets and probe the isolation. Raises PitonError for what the person at the server has to put right."""
+    def __init__(self, settings: ServeSettings, tell: Callable[[str], None] = lambda _text: None) -> None:
+        """Open the targets and probe the isolation; `tell` hears of what takes long. Raises PitonError for what the person at the server has to put right."""
         self._settings = settings
+        self._tell = tell
         self._lock = threading.Lock()
         self._targets = {name: self._open(name) for name in settings.targets}
         self._current: _Lent | None = None
@@ -125,9 +126,14 @@ class EvaluationCore:
 
     def _open(self, name: str) -> Target:
         settings = self._settings
-        target = open_target(EvaluationRequest(submission="", run_dir="", cache_dir=settings.cache_dir, target=name, engine=settings.engine), ignore)
+        target = open_target(EvaluationRequest(submission="", run_dir="", cache_dir=settings.cache_dir, target=name, engine=settings.engine), self._hear)
         check_target(target)
         return target
+
+    def _hear(self, event: object) -> None:
+        """Building a target's own parts can take minutes, which are not silent ones."""
+        if isinstance(event, StageProgress):
+            self._tell(event.message)
 
     @contextmanager
     def _runner(self) -> Iterator[Runner]:
