@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piton.catalog import read_submission
+from piton.core.errors import TargetUnavailableError
 from piton.core.protocols import Runner, Target
 from piton.core.report import Report
 from piton.core.submission import Submission
@@ -79,6 +80,7 @@ class EvaluationCore:
     def request_of(self, record: JobRecord, folder: Path) -> EvaluationRequest:
         """What the job asks for, with the server's choice where it says nothing."""
         settings, options = self._settings, record.options
+        self._check_offer(record)
         run_dir = folder / "run"
         return EvaluationRequest(
             submission=str(submission_folder(folder, record.submission_digest)),
@@ -104,6 +106,14 @@ class EvaluationCore:
             is_resumed=(run_dir / JOURNAL).is_file(),
             bounds=settings.bounds,
         )
+
+    def _check_offer(self, record: JobRecord) -> None:
+        """A job of an earlier start may ask for what this one no longer offers: it failed, and is evaluated anew where it is offered again."""
+        target, suite = record.options.target, record.options.suite
+        if target and target not in self._targets:
+            raise TargetUnavailableError("the server no longer offers the target of this job", expected=", ".join(self._targets), found=target)
+        if suite and suite not in self._settings.suites_by_name:
+            raise TargetUnavailableError("the server no longer offers the suite of this job", expected=", ".join(self._settings.suites_by_name), found=suite)
 
     def close(self) -> None:
         """End every process; an evaluation in progress fails."""
