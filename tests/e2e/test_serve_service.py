@@ -104,6 +104,18 @@ def test_the_same_submission_again_is_answered_at_once(service: EvaluationServic
     ended(service, other)
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"), [({"operators": ("grow", "shrink")}, "has that operator"), ({"suites": ("nowhere",)}, "suite"), ({"is_trusted": False}, "trust")]
+)
+def test_what_the_server_offers_is_looked_at_before_it_listens(
+    service: EvaluationService, monkeypatch: pytest.MonkeyPatch, change: dict[str, object], problem: str
+) -> None:
+    service.core.prepare()
+    monkeypatch.setattr(service.core, "_settings", service.settings.model_copy(update=change))
+    with pytest.raises(UsageError, match=problem):
+        service.core.prepare()
+
+
 def test_another_seed_of_the_server_is_another_job(service: EvaluationService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = packed(tmp_path / "s", {"grow": {"default": {"compute": "exp", "time_us": 7.0}}})
     first = ended(service, submit(service, data))

@@ -11,6 +11,7 @@ import pytest
 from piton.core.case import Case
 from piton.core.errors import EvaluatorError, TargetUnavailableError, UsageError
 from piton.core.execution import Build
+from piton.core.fault import Fault
 from piton.core.operator import Operator
 from piton.core.report import CaseResult, Environment
 from piton.core.verdict import PASSED
@@ -19,11 +20,14 @@ from piton.evaluate.cluster.fleet import AHEAD, Seat, WorkerLostError
 from piton.evaluate.cluster.order import Reply, Started
 from piton.evaluate.execute import CaseTask
 from piton.evaluate.progress import CaseStarted, Event, Notice
+from piton.evaluate.retry import Trouble
 from piton.evaluate.schedule import run_in_lanes
 from piton.evaluate.unrun import unrun_case
 
 REFUSED = "19"
 """The case that every worker refuses."""
+TROUBLED = "17"
+"""The case that no worker can evaluate."""
 Script = Callable[["ScriptedWorker", CaseTask], None]
 
 
@@ -57,6 +61,8 @@ class ScriptedWorker:
                 self.given -= 1
         if self.stopped.is_set():
             raise WorkerLostError("it was stopped")
+        if task.case.id == TROUBLED:
+            return Reply(trouble=Trouble(Fault.STORAGE, "no space left there"))
         return Reply(refusal="another compiler") if task.case.id == REFUSED else Reply(unrun_case(task.operator, task.case, PASSED))
 
     def stop(self) -> None:
@@ -257,3 +263,12 @@ def test_a_report_states_the_isolation_that_held_on_all_workers() -> None:
     here = Environment(piton="1", python="3", torch="2", compiler="c", machine="m", cores=2, isolation=strong)
     there = run.crew.describe(here)
     assert (there.isolation, there.isolation_level, there.jobs, there.libraries) == (weak, 0, 6, {"scripted": "1"})
+
+
+def test_what_keeps_a_worker_from_evaluating_is_a_void_with_its_fault_and_costs_no_worker() -> None:
+    fleet = ScriptedFleet()
+    results, _ = Run(fleet, 18)()
+    troubled = results[int(TROUBLED)]
+    assert troubled is not None
+    assert (troubled.fault, "no space left" in troubled.void, len(fleet.hired)) == (Fault.STORAGE, True, 2)
+    assert all(result is not None and not result.void for result in results[: int(TROUBLED)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -132,3 +134,18 @@ def test_two_that_want_the_same_thing_at_once_make_it_once(tmp_path: Path) -> No
     assert runner.runs == 1
     assert sorted(result.is_cached for result in results) == [False, True]
     assert results[0].path == results[1].path
+
+
+def test_a_copy_that_the_disk_has_no_room_for_is_not_left_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill(source: Path, target: str, *, follow_symlinks: bool) -> None:
+        Path(target).write_bytes(b"part")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    store, made = Store(tmp_path / "store"), tmp_path / "made"
+    made.write_bytes(b"whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfile", fill)
+        with pytest.raises(OSError, match="No space left"):
+            store.keep(made, "steps/a/out")
+    assert list((tmp_path / "store" / "steps" / "a").iterdir()) == []
+    assert store.keep(made, "steps/a/out").read_bytes() == b"whole"

@@ -252,7 +252,7 @@ def as_piton_error(error: OSError) -> PitonError | None:
         action = "make room there; finished cases of a run are kept (--resume). --out and PITON_CACHE_DIR choose other folders"
         return TargetUnavailableError("no room left to write", where=where, found=found, action=action)
     if error.errno in _IS_CLOSED:
-        action = "choose another folder: --out for the run, --html for the page, PITON_CACHE_DIR for the cache"
+        action = "choose another folder: --out for the run, --html for the page, --state for a server, PITON_CACHE_DIR for the cache"
         return UsageError("can't read or write here", where=where, found=found, action=action)
     return None
 

@@ -107,6 +107,8 @@ def settings_of(options: ServeOptions) -> ServeSettings:
         ),
         upload=UploadLimits(packed_bytes=int(options.upload_mib * 2**20), unpacked_bytes=int(options.upload_mib * 2**20) * _UNPACKED_RATIO),
     )
+    if missing := [path for path in settings.paths if not Path(path).is_dir()]:
+        raise UsageError("there is no such folder", where=missing[0], action="correct --path")
     if len(settings.suites_by_name) < len(settings.suites):
         raise UsageError("two suites have the same name", expected="folders with different last parts", found=", ".join(settings.suites), action="rename one")
     return settings

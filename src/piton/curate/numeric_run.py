@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -222,8 +223,9 @@ def _run(suite: Suite, tasks: list[NumericTask], runner: Runner, options: Numeri
     guard = MemoryGuard(int(available_bytes() * _MEMORY_SHARE))
     store = TensorStore(options.cache_dir / "golden", 0)  # nothing stays: with every seed and impostor, goldens of a lint would crowd out those of evaluations
     services = [GoldenService(runner, store, GoldenSettings(suite.version, seed, (suite.root,), _DEADLINE_S), guard, workers=1) for seed in _SEEDS]
+    stop = threading.Event()  # of all lanes: the first one that is interrupted ends the goldens of the others
     try:
-        _, is_interrupted = run_in_lanes(tasks, options.jobs, lambda number: _NumericLane(services, guard, finished, options.jobs))
+        _, is_interrupted = run_in_lanes(tasks, options.jobs, lambda number: _NumericLane(services, guard, finished, options.jobs, stop))
     finally:
         for service in services:
             service.close()
@@ -233,10 +235,12 @@ def _run(suite: Suite, tasks: list[NumericTask], runner: Runner, options: Numeri
 class _NumericLane:
     """Implements `schedule.Lane`."""
 
-    def __init__(self, services: Sequence[GoldenService], guard: MemoryGuard, finished: Callable[[NumericTask, CaseNumbers], None], jobs: int) -> None:
+    def __init__(
+        self, services: Sequence[GoldenService], guard: MemoryGuard, finished: Callable[[NumericTask, CaseNumbers], None], jobs: int, stop: threading.Event
+    ) -> None:
         self._services, self._guard, self._finished = services, guard, finished
         self._threads = max(1, (os.cpu_count() or 1) // jobs)
-        self._is_interrupted = False
+        self._stop = stop
 
     def run(self, task: NumericTask) -> CaseNumbers | None:
         """Look at one case."""
@@ -245,14 +249,14 @@ class _NumericLane:
             numbers = self._judge(task)
         except EvaluatorError as error:
             numbers = failed_case(operator, case, error)
-        if self._is_interrupted:
+        if self._stop.is_set():
             return None
         self._finished(task, numbers)
         return numbers
 
     def interrupt(self) -> None:
         """End the golden runs in progress."""
-        self._is_interrupted = True
+        self._stop.set()
         for service in self._services:
             service.close()
 

@@ -8,7 +8,7 @@ import sys
 
 from piton.catalog import suite_names
 from piton.core.foreign import SizeBudget
-from piton.evaluate.policy import EvaluationRequest
+from piton.evaluate.policy import Bounds, EvaluationRequest
 
 _TEMPLATE = """#!/bin/sh
 # Evaluates {what} again: same submission, seed and options as the run that this folder lies in.
@@ -46,6 +46,8 @@ def _options(request: EvaluationRequest) -> list[str]:
         options.append("--auto-sync" if request.auto_sync else "--no-auto-sync")
     options += ["--engine", request.engine] if request.engine != "in-process" else []
     options += ["--isolation", str(request.isolation)] if request.isolation else []
+    deadline_s = request.bounds.host_deadline_s
+    options += ["--host-deadline", repr(deadline_s)] if deadline_s != Bounds().host_deadline_s else []
     if request.hidden is not None:
         options += ["--hidden-key-file", os.path.abspath(request.hidden.key_file), "--hidden-count", str(request.hidden.count), "--reveal"]
     options += ["--baseline", os.path.abspath(request.baseline)] if request.baseline else []  # it decides when device code is cut

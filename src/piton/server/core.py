@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piton.catalog import read_submission
-from piton.core.errors import TargetUnavailableError
+from piton.core.errors import TargetUnavailableError, UsageError
 from piton.core.protocols import Runner, Target
 from piton.core.report import Report
 from piton.core.submission import Submission
 from piton.core.verdict import Cause
+from piton.evaluate.admit import check_trust
+from piton.evaluate.foreign import SuiteRequest, open_suite
 from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target
@@ -58,7 +60,11 @@ class EvaluationCore:
             self.isolation = runner.isolation
 
     def prepare(self) -> None:
-        """Build what is the targets' own, so that the first job does not wait for it. Raises PitonError when something is missing."""
+        """Read the suites and build what is the targets' own, so that the first job does not wait for it.
+
+        Raises PitonError when something is missing: a suite or an operator that there isn't is no mistake of the clients'.
+        """
+        self._check_suites()
         with self._runner() as runner:
             for target in self._targets.values():
                 target.toolchain.prepare(runner)
@@ -133,6 +139,16 @@ class EvaluationCore:
             if any(case.void for item in report.operators for case in item.cases):
                 self._retire(runner)
             return report
+
+    def _check_suites(self) -> None:
+        settings = self._settings
+        operators: set[str] = set()
+        for name in settings.suites:
+            suite = open_suite(SuiteRequest(suite=name, cache_dir=settings.cache_dir, is_trusted=settings.is_trusted, operators=settings.operators))
+            check_trust(suite, is_trusted=settings.is_trusted)
+            operators.update(member.operator.name for member in suite.members)
+        if unknown := [name for name in settings.operators if name not in operators]:
+            raise UsageError("no suite of this server has that operator", found=unknown[0], action="`piton suite show` lists them; correct --op")
 
     def _open(self, name: str) -> Target:
         settings = self._settings

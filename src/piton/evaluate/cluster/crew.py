@@ -255,7 +255,8 @@ class CrewLane:
         """What a worker made of the task; none, and how it ended, when it was lost."""
         started = time.monotonic()
         try:
-            return _accepted(self._shared.crew.ask(task)), ""
+            reply = _accepted(self._shared.crew.ask(task))
+            return reply if reply.trouble is None else self._void(task, reply.trouble.fault, reply.trouble.reason, started), ""
         except WorkerLostError as error:
             return None, str(error)
         except EvaluatorError as error:

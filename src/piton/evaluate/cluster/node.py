@@ -17,8 +17,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from piton.core.errors import TargetUnavailableError
+from piton.core.errors import EvaluatorError, StorageError, TargetUnavailableError
 from piton.core.execution import Build
+from piton.core.fault import Fault
 from piton.core.operator import Operator
 from piton.core.protocols import Target
 from piton.core.report import CaseResult
@@ -33,6 +34,7 @@ from piton.evaluate.engine_place import isolation_of
 from piton.evaluate.execute import CaseLane, CaseTask, Evaluation
 from piton.evaluate.overlap import whole
 from piton.evaluate.progress import Event, Notice, ignore
+from piton.evaluate.retry import Trouble
 from piton.evaluate.selection import Selection
 
 _FOLDER = "cluster"
@@ -66,7 +68,15 @@ class NodeWork:
         return isolation_of(self._shared.place.runner, self._shared.request.engine)
 
     def evaluate(self, task: CaseTask) -> Reply:
-        """Evaluate one case; what could not be evaluated is a void in the result."""
+        """Evaluate one case; what could not be evaluated is a void in the result, or said as trouble: an error has no good way to another machine."""
+        try:
+            return self._evaluated(task)
+        except EvaluatorError as error:
+            return Reply(trouble=Trouble(error.fault, str(error)))
+        except (StorageError, OSError) as error:
+            return Reply(trouble=Trouble(Fault.STORAGE if isinstance(error, StorageError) else Fault.MACHINE, f"{self.place}: {error}"))
+
+    def _evaluated(self, task: CaseTask) -> Reply:
         own = replace(task, operator=moved(task.operator, self._order.suite.root, self._suite_root))
         build = self._build(own.operator)
         if build.outcome is not None or build.key != task.build.key:

@@ -19,6 +19,7 @@ from piton.core.suite import Suite
 from piton.evaluate.assemble import Subject
 from piton.evaluate.cluster.parcel import Parcel, list_tree, pack
 from piton.evaluate.policy import Bounds, EvaluationRequest
+from piton.evaluate.retry import Trouble
 
 _PACKAGE = Path(piton.__file__).resolve().parent
 
@@ -63,6 +64,8 @@ class Reply:
     result: CaseResult | None = None
     refusal: str = ""
     """Set: this worker would build something else than the driver did, so that its results would not be comparable."""
+    trouble: Trouble | None = None
+    """Set: the worker is there, and something kept it from evaluating; the case is a void."""
     notices: tuple[str, ...] = ()
     files: tuple[tuple[str, bytes], ...] = ()
     """What the run leaves beside its report (tensors of a failure, timelines): path below the run folder, and content."""

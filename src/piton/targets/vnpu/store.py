@@ -54,9 +54,13 @@ class Store:
             raise EvaluatorError("a build step left something that is not a plain file", found=made.name)
         handle, partial = tempfile.mkstemp(dir=final.parent, prefix=".partial-")
         os.close(handle)
-        shutil.copyfile(made, partial, follow_symlinks=False)
-        os.chmod(partial, 0o755)
-        os.replace(partial, final)
+        try:
+            shutil.copyfile(made, partial, follow_symlinks=False)
+            os.chmod(partial, 0o755)
+            os.replace(partial, final)
+        except BaseException:
+            os.unlink(partial)  # on a disk that is full it would keep others from what room there is
+            raise
         return final
 
     def keep_text(self, text: str, name: str) -> None:
