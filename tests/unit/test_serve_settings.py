@@ -9,8 +9,10 @@ from typer.testing import CliRunner
 
 from piton.cli import serving
 from piton.cli.serve_app import serve_app
-from piton.core.errors import UsageError
+from piton.core.errors import TargetUnavailableError, UsageError
 from piton.server.callers import Callers, read_callers
+from piton.server.core import EvaluationCore
+from piton.server.records import JobRecord
 from piton.server.refusal import RefusedError
 from piton.server.settings import JobOptions, ServeSettings, check_options, parse_options
 
@@ -115,3 +117,25 @@ def test_the_deadline_of_a_call_is_the_servers_choice(monkeypatch: pytest.Monkey
     assert CliRunner().invoke(serve_app, ["--host-deadline", "7"]).exit_code == 0
     assert CliRunner().invoke(serve_app, []).exit_code == 0
     assert [settings.bounds.host_deadline_s for settings in given] == [7.0, 300.0]
+
+
+def test_a_server_that_is_stopped_while_it_prepares_ends_what_it_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    did: list[str] = []
+
+    def stopped(core: EvaluationCore) -> None:
+        did.append("prepared")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EvaluationCore, "prepare", stopped)
+    monkeypatch.setattr(EvaluationCore, "close", lambda core: did.append("closed"))
+    CliRunner().invoke(serve_app, ["--port", "0", "--target", "null", "--state", str(tmp_path)])
+    assert did == ["prepared", "closed"]
+
+
+@pytest.mark.parametrize(("options", "what"), [(JobOptions(target="cpu"), "target"), (JobOptions(suite="mine"), "suite")])
+def test_a_job_of_an_earlier_start_that_is_no_longer_offered_is_told_so(tmp_path: Path, options: JobOptions, what: str) -> None:
+    core = EvaluationCore(ServeSettings(state_dir=str(tmp_path), cache_dir=str(tmp_path), targets=("null",)))
+    job = JobRecord(id="j", client="c", submission_digest="d", options=options)
+    with pytest.raises(TargetUnavailableError, match=f"no longer offers the {what}"):
+        core.request_of(job, tmp_path)
+    core.close()

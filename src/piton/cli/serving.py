@@ -65,7 +65,11 @@ def run_server(options: ServeOptions) -> int:
         host, port = listener.getsockname()[:2]
         service = EvaluationService(settings_of(options), _tell)
         _tell("preparing the targets")
-        service.core.prepare()
+        try:
+            service.core.prepare()
+        except BaseException:  # stopped, too: what compiles is ended, or the threads that wait for it would outlive this
+            service.core.close()
+            raise
         shown = f"[{host}]" if ":" in host else host
         _tell(f"listening on http://{shown}:{port}, state in {Path(options.state)}; isolation: {', '.join(service.core.isolation)}")
         serve(service, callers, listener, options.grace_s, _tell)

@@ -47,7 +47,9 @@ def open_locked(path: Path) -> BinaryIO:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise UsageError("another run is using this folder", where=str(path.parent), action="wait for it, or choose another folder with --out") from None
+        raise UsageError(
+            "another run is using this folder", where=str(path.parent), action="wait for it, or choose another folder with --out (piton serve: --state)"
+        ) from None
     return file
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piton.catalog import read_submission
-from piton.core.errors import UsageError
+from piton.core.errors import TargetUnavailableError, UsageError
 from piton.core.protocols import Runner, Target
 from piton.core.report import Report
 from piton.core.submission import Submission
@@ -26,7 +26,7 @@ from piton.evaluate.journal import NAME as JOURNAL
 from piton.evaluate.journal import DamagedJournalError, OtherEvaluationError
 from piton.evaluate.pipeline import check_target, evaluate_on, open_target
 from piton.evaluate.policy import EvaluationRequest
-from piton.evaluate.progress import Events, ignore
+from piton.evaluate.progress import Events, StageProgress
 from piton.evaluate.sandbox import make_runner
 from piton.server.records import JobRecord
 from piton.server.settings import ServeSettings
@@ -48,9 +48,10 @@ class _Lent:
 class EvaluationCore:
     """Evaluates jobs; safe to call from several threads."""
 
-    def __init__(self, settings: ServeSettings) -> None:
-        """Open the targets and probe the isolation. Raises PitonError for what the person at the server has to put right."""
+    def __init__(self, settings: ServeSettings, tell: Callable[[str], None] = lambda _text: None) -> None:
+        """Open the targets and probe the isolation; `tell` hears of what takes long. Raises PitonError for what the person at the server has to put right."""
         self._settings = settings
+        self._tell = tell
         self._lock = threading.Lock()
         self._targets = {name: self._open(name) for name in settings.targets}
         self._current: _Lent | None = None
@@ -85,6 +86,7 @@ class EvaluationCore:
     def request_of(self, record: JobRecord, folder: Path) -> EvaluationRequest:
         """What the job asks for, with the server's choice where it says nothing."""
         settings, options = self._settings, record.options
+        self._check_offer(record)
         run_dir = folder / "run"
         return EvaluationRequest(
             submission=str(submission_folder(folder, record.submission_digest)),
@@ -110,6 +112,14 @@ class EvaluationCore:
             is_resumed=(run_dir / JOURNAL).is_file(),
             bounds=settings.bounds,
         )
+
+    def _check_offer(self, record: JobRecord) -> None:
+        """A job of an earlier start may ask for what this one no longer offers: it failed, and is evaluated anew where it is offered again."""
+        target, suite = record.options.target, record.options.suite
+        if target and target not in self._targets:
+            raise TargetUnavailableError("the server no longer offers the target of this job", expected=", ".join(self._targets), found=target)
+        if suite and suite not in self._settings.suites_by_name:
+            raise TargetUnavailableError("the server no longer offers the suite of this job", expected=", ".join(self._settings.suites_by_name), found=suite)
 
     def close(self) -> None:
         """End every process; an evaluation in progress fails."""
@@ -142,9 +152,14 @@ class EvaluationCore:
 
     def _open(self, name: str) -> Target:
         settings = self._settings
-        target = open_target(EvaluationRequest(submission="", run_dir="", cache_dir=settings.cache_dir, target=name, engine=settings.engine), ignore)
+        target = open_target(EvaluationRequest(submission="", run_dir="", cache_dir=settings.cache_dir, target=name, engine=settings.engine), self._hear)
         check_target(target)
         return target
+
+    def _hear(self, event: object) -> None:
+        """Building a target's own parts can take minutes, which are not silent ones."""
+        if isinstance(event, StageProgress):
+            self._tell(event.message)
 
     @contextmanager
     def _runner(self) -> Iterator[Runner]:

@@ -60,7 +60,7 @@ class EvaluationService:
             folder.mkdir(parents=True, exist_ok=True, mode=mode)  # the compiler's user passes through to the job's own files
         self._log = JobLog(self._root)
         try:
-            self.core = EvaluationCore(settings)
+            self.core = EvaluationCore(settings, tell)
             self.board = JobBoard(self._log, settings.limits, settings.workers, self._forget)
         except BaseException:
             self._log.close()
