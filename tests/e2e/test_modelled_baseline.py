@@ -8,6 +8,7 @@ import pytest
 from null_world import make_submission, make_suite
 
 from piton.catalog.hardware import load_hardware
+from piton.core.fault import Fault
 from piton.core.measurement import Provenance
 from piton.core.protocols import Runner
 from piton.core.report import CaseResult, Report
@@ -60,7 +61,8 @@ def test_a_golden_that_dies_when_it_is_traced_leaves_its_case_open_and_costs_no_
     report = evaluate(runner, tmp_path, {"grow": ENDS_WITHOUT_DATA})
     case = results(report, "grow")[0]
     assert (case.outcome.verdict, case.t_baseline) == (Verdict.NOT_RUN, None)
-    assert "the golden could not be traced: the golden worker died" in case.void
+    assert "the golden worker died" in case.void
+    assert [retry.fault for retry in case.retries] == [Fault.PROCESS_LOST] * 2
     other = results(report, "twice")[0].t_baseline
     assert other is not None
     assert other.provenance is Provenance.MODELLED

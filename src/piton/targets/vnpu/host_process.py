@@ -20,7 +20,7 @@ from piton.targets.vnpu.places import Locate, nowhere
 
 ENTRY = "piton.targets.vnpu.host_worker:serve"
 _START_S = 60.0
-_END_S = 10.0
+_END_S = 5.0
 """After its channel was closed: how long its end may take to be told. Nothing waits for it but code that closed the channel itself."""
 _WORDS_S = 1.0
 """After the deadline: how long the process has for saying where it is."""
