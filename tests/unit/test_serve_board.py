@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from piton.core.errors import FormatError, UsageError
+from piton.server import board
 from piton.server.board import JobBoard
 from piton.server.records import LOG, JobLog, JobRecord, JobState
 from piton.server.refusal import RefusedError
@@ -139,7 +140,8 @@ def test_an_orderly_stop_does_not_count_against_a_job(tmp_path: Path) -> None:
     assert _Bench(tmp_path, starts=2).board.find("long", "a").state is JobState.QUEUED
 
 
-def test_the_oldest_results_are_forgotten(tmp_path: Path) -> None:
+def test_the_oldest_results_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "now", lambda: "2026-01-01T00:00:00.000Z")  # so short that the clock did not move
     bench = _Bench(tmp_path, kept_jobs=2)
     for name in ("one", "two", "three"):
         bench.add(name)

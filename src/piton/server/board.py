@@ -195,7 +195,7 @@ class JobBoard:
 
     def _trim(self) -> None:
         """Forget the oldest ended jobs above the limits."""
-        ended = sorted((record for record in self._jobs.values() if record.has_ended), key=lambda record: record.ended, reverse=True)
+        ended = sorted((record for record in self._jobs.values() if record.has_ended), key=lambda record: (record.ended, record.number), reverse=True)
         for record in _above(ended, self._limits):
             del self._jobs[record.id]
             self._forget(record.id)

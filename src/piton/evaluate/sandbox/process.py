@@ -24,6 +24,8 @@ _START_S = 120.0
 """A zygote that imports torch from a cold disk takes tens of seconds."""
 _KILL_S = 30.0
 _CLOSE_POLL_S = 0.01
+_ENDING_S = 2.0
+"""From the end of its channels to that of a zygote; spent in vain only where a supervisor was ended by itself."""
 
 _BOOT = "import sys; sys.path.insert(0, {root!r}); from piton.evaluate.sandbox.zygote import main; main({fd}, {preload!r})"
 
@@ -157,7 +159,7 @@ class ZygoteClient:
         try:
             return self._ask(job, fds)
         except ProcessLostError:
-            if used is None or used.poll() is None:  # it lives, or none was there before: another one would fare no better
+            if used is None or not _ends(used):  # it lives, or none was there before: another one would fare no better
                 raise
             return self._ask(job, fds)
 
@@ -217,6 +219,15 @@ def _boot(fd: int, preload: tuple[str, ...]) -> subprocess.Popen[bytes]:
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TMPDIR": "/tmp", "HOME": "/tmp"}
     command = [sys.executable, "-I", "-c", _BOOT.format(root=root, fd=fd, preload=preload)]
     return subprocess.Popen(command, pass_fds=(fd,), env=environment, cwd="/", stdin=subprocess.DEVNULL, start_new_session=True)
+
+
+def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """True when it has ended, or is about to: the kernel closes the channels of a killed process before its end is told."""
+    try:
+        process.wait(_ENDING_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _expect_ready(sock: socket.socket) -> None:
