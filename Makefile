@@ -25,7 +25,7 @@ help:
 
 demo:
 	@tools/venv.sh run
-	$(BIN)/piton eval examples/quickstart --jobs 2 --out runs/demo --overwrite
+	$(BIN)/piton eval kernels/reference --op exp --op gelu --op rms_norm --op softmax --jobs 2 --out runs/demo --overwrite
 
 test:
 	@tools/venv.sh dev

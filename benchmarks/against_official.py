@@ -4,7 +4,7 @@ usage: python benchmarks/against_official.py CHECKOUT [--op NAME ...] [--jobs N]
 
 CHECKOUT is one of CANN Bench. Its side is its own command, `python -m kernel_eval.cli eval --device cpu --no-perf`, with its goldens as the candidate:
 inputs, goldens in float64 and in the output's type, comparison; nothing runs on a device and nothing is timed. Our side is `piton eval` of the kernels in
-examples/quickstart on the same cases: inputs, goldens, execution on the virtual NPU with hazards and simulated time, comparison of every element. Builds
+kernels/reference on the same cases: inputs, goldens, execution on the virtual NPU with hazards and simulated time, comparison of every element. Builds
 stand apart: they are made first, from sources that no cache has seen. `cold` has no golden in its cache, `warm` has all of them; start-up is in both.
 
 The checkout is somebody else's: it is copied to a scratch folder, and its code runs in Piton's sandbox there. All that is printed was measured. Exit status 0
@@ -38,7 +38,7 @@ from piton.evaluate.sandbox import make_runner
 from piton.evaluate.sandbox.runner import SandboxRunner
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS = ROOT / "examples" / "quickstart"
+KERNELS = ROOT / "kernels" / "reference"
 OPERATORS = ("gelu", "exp", "softmax", "rms_norm")
 TARGET = "ascend910b2-sim"
 COLD, WARM = 5.0, 15.0

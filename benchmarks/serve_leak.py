@@ -63,7 +63,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000, help="submissions")
     parser.add_argument("--every", type=int, default=100, help="submissions between two looks")
-    parser.add_argument("--submission", default="examples/quickstart", help="the submission that is varied; by default the example's")
+    parser.add_argument("--submission", default="kernels/reference", help="the submission that is varied; by default the example's")
     parser.add_argument("--op", default="exp")
     parser.add_argument("--case", action="append", default=[], help="cases of each submission; by default 1")
     parser.add_argument("--target", default="ascend910b2-sim")

@@ -13,14 +13,14 @@ from piton.catalog import load_suite, read_submission
 from piton.core.operator import Operator
 
 ROUNDS = 3
-EXAMPLE = ROOT / "examples" / "quickstart"
+EXAMPLE = ROOT / "kernels" / "reference"
 
 
 def measure(rig: Rig) -> list[Figure]:
     """Builds of one operator with host and device compiles side by side; the precompiled torch header is there already."""
     member = load_suite("piton").member("gelu")
     assert member is not None
-    folder = rig.fresh("sources") / "quickstart"
+    folder = rig.fresh("sources") / "reference"
     shutil.copytree(EXAMPLE, folder)
     edits: dict[str, Callable[[], None]] = {
         "gelu build, cold": lambda: touch(folder),

@@ -57,7 +57,7 @@ def run_tiny(rig: Rig, suite: Path) -> Sample:
     """One evaluation in a run folder of its own; every case has to pass."""
     run_dir = rig.fresh("run")
     request = EvaluationRequest(
-        submission=str(ROOT / "examples" / "quickstart"), run_dir=str(run_dir), cache_dir=str(cache_folder()), suite=str(suite), is_trusted=True
+        submission=str(ROOT / "kernels" / "reference"), run_dir=str(run_dir), cache_dir=str(cache_folder()), suite=str(suite), is_trusted=True
     )
     runner = CountingRunner(rig.fresh_runner())
     try:

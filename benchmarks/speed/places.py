@@ -45,7 +45,7 @@ class Subject:
 
 SUBJECTS = (
     Subject("Add", str(FIDELITY / "suite"), FIDELITY / "add_high_performance", "", ("x", "y"), {"variant": 6}, 300.0),
-    Subject("Gelu", "piton", ROOT / "examples" / "quickstart", "gelu", ("x",), {"approximate": "none"}, 100.0),
+    Subject("Gelu", "piton", ROOT / "kernels" / "reference", "gelu", ("x",), {"approximate": "none"}, 100.0),
 )
 
 

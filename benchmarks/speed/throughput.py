@@ -45,7 +45,7 @@ def measure(rig: Rig) -> list[Figure]:
 def _run(rig: Rig, runner: Runner, suite: Path) -> tuple[float, float]:
     """Seconds from the plan to the last case, and of the whole evaluation; every case has to pass."""
     run_dir, stamps = rig.fresh("run"), dict[type[Event], float]()
-    kernels = str(ROOT / "examples" / "quickstart")
+    kernels = str(ROOT / "kernels" / "reference")
     request = EvaluationRequest(submission=kernels, run_dir=str(run_dir), cache_dir=str(cache_folder()), suite=str(suite), is_trusted=True)
     started = time.perf_counter()
     report = evaluate_on(rig.target, runner, request, lambda event: stamps.update({type(event): time.perf_counter()}))

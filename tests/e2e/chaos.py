@@ -29,7 +29,7 @@ from pathlib import Path
 from chaos_suite import make_exp_suite
 
 ROOT = Path(__file__).parents[2]
-SUBMISSION = ROOT / "examples" / "quickstart"
+SUBMISSION = ROOT / "kernels" / "reference"
 NAMES = {"host": "piton-host", "device": "vnpu-device", "golden": "piton-golden", "zygote": "piton-zygote", "supervisor": "piton-watch"}
 """What the kernel calls the processes (/proc/<pid>/comm), by role."""
 ROLES = ("parent", *NAMES)

@@ -1,4 +1,4 @@
-"""A suite of one operator with small cases, which the kernel of `examples/quickstart` solves: what the chaos tests evaluate."""
+"""A suite of one operator with small cases, which the kernel of `kernels/reference` solves: what the chaos tests evaluate."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ CASES = ("exp/1", "exp/13", "exp/14", "gelu/3", "gelu/5", "gelu/13", "rms_norm/3
 
 def run_eval(out: Path, jobs: int) -> tuple[int, dict[str, Any]]:
     chosen = [option for case in CASES for option in ("--case", case)]
-    command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "examples/quickstart"), *chosen, "--jobs", str(jobs), "--out", str(out)]
+    command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "kernels/reference"), *chosen, "--jobs", str(jobs), "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert (out / "report.json").is_file(), done.stdout + done.stderr
     return done.returncode, json.loads((out / "report.json").read_text())
@@ -43,7 +43,7 @@ def test_another_run_gives_the_same_cycles_scores_and_digest(reports: dict[str, 
     assert other["result_digest"] == first["result_digest"]
 
 
-def test_the_quickstart_passes_with_times_anchors_and_no_hazard(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
+def test_the_reference_kernels_passes_with_times_anchors_and_no_hazard(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
     status, report = reports["first"]
     cases = chosen_cases(report)
     assert status == 0
@@ -54,7 +54,7 @@ def test_the_quickstart_passes_with_times_anchors_and_no_hazard(reports: dict[st
         assert {finding["kind"] for finding in case["findings"]} <= {"auto_sync_relied_on"}
 
 
-def test_a_script_that_shares_nothing_with_piton_scores_the_quickstart_alike(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
+def test_a_script_that_shares_nothing_with_piton_scores_the_reference_kernels_alike(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
     spec = importlib.util.spec_from_file_location("independent_rescore", ROOT / "tests" / "fidelity" / "independent_rescore.py")
     independent = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(independent)

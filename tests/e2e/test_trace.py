@@ -20,7 +20,7 @@ CASE = "gelu/5"
 
 
 def run_eval(out: Path, *more: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "examples/quickstart"), "--op", "gelu", "--case", CASE, "--out", str(out), *more]
+    command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "kernels/reference"), "--op", "gelu", "--case", CASE, "--out", str(out), *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     report: dict[str, Any] = json.loads((out / "report.json").read_text())
@@ -91,7 +91,7 @@ def test_instructions_name_file_line_and_operands_of_the_submission(runs: Path) 
     assert copies
     for args in copies:
         file, line = args["source"].rsplit(":", 1)
-        assert "DataCopyPad" in (ROOT / "examples/quickstart" / file).read_text().splitlines()[int(line) - 1]
+        assert "DataCopyPad" in (ROOT / "kernels/reference" / file).read_text().splitlines()[int(line) - 1]
         assert {args["dst"][:2], args["src0"][:2]} == {"UB", "GM"}
 
 

@@ -1,6 +1,6 @@
 """Does T_HW (silicon) ever exceed what a kernel takes on the simulator? It must not: it is what the hardware allows at best.
 
-Cases are drawn from the operators' own rules, as hidden ones are, and small odd ones by hypothesis; kernels are those of the quickstart, the plain v0 ones
+Cases are drawn from the operators' own rules, as hidden ones are, and small odd ones by hypothesis; kernels are the reference kernels, the plain v0 ones
 of the suite, and what `piton new` writes. Calls are for their time only, as baselines are.
 """
 
@@ -32,7 +32,7 @@ from piton.evaluate.progress import ignore
 from piton.evaluate.sandbox import make_runner
 
 ROOT = Path(__file__).resolve().parents[2]
-SUBMISSIONS = {"quickstart": ROOT / "examples/quickstart", "v0": ROOT / "src/piton/suites/piton/baselines"}
+SUBMISSIONS = {"reference": ROOT / "kernels/reference", "v0": ROOT / "src/piton/suites/piton/baselines"}
 WRITTEN = ("mish", "sigmoid")
 """Operators whose plain kernel `piton new` writes whole."""
 KERNELS = [(name, operator) for name in SUBMISSIONS for operator in ("exp", "gelu", "rms_norm", "softmax")]

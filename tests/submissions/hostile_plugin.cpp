@@ -45,7 +45,7 @@ at::Tensor exp_native(const at::Tensor &x, int64_t attack, double scale) {
     const auto factor = static_cast<float>(scale);
     if (attack != kNoLaunch) {
         at_npu::native::OpCommand::RunOpApi("Exp", [=]() -> int {
-            LaunchExp(quickstart::ElementType::kFloat32, source, target, elements, factor, 0.0f, stream);
+            LaunchExp(common::ElementType::kFloat32, source, target, elements, factor, 0.0f, stream);
             return 0;
         });
     }

@@ -51,7 +51,7 @@ _EXP = Formula(
 )
 
 # The tail of the normal distribution as the exponential of a minimax polynomial (relative error 2.9e-5), so that negative x keep their relative accuracy;
-# x / 2 + |x| / 2 stands for max(x, 0) since it makes NaN of -inf, as the definition does. examples/quickstart/tools/fit_gelu.py fits the coefficients.
+# x / 2 + |x| / 2 stands for max(x, 0) since it makes NaN of -inf, as the definition does. kernels/reference/tools/fit_gelu.py fits the coefficients.
 _GELU = Formula(
     text='y = x * Phi(x), or x / (1 + exp(-2u)) with u = sqrt(2 / pi) (x + 0.044715 x^3) for approximate="tanh"',
     inputs=("x",),

@@ -1,0 +1,45 @@
+/* How a matrix whose rows are independent is spread over the vector cores and cut into tiles of whole rows; host code, but for the structures. */
+#ifndef QUICKSTART_ROW_TILING_H
+#define QUICKSTART_ROW_TILING_H
+
+#include "tiling.h"
+
+namespace common {
+
+constexpr int64_t kRowGranule = 64;      // elements; rows of whole vector instructions need no masks
+constexpr int64_t kMostRows = 248;       // per tile: one instruction's repeats, in whole groups of eight (Brcb)
+constexpr int64_t kRoundingBytes = 512;  // what is kept per row is kept for whole groups of eight
+
+/* What the tiling has to know of a kernel. */
+struct RowTraits {
+    int64_t elementBytes;         // in global memory
+    int64_t bytesPerElement;      // kept in the unified buffer per element of a tile
+    int64_t bytesPerRow;          // kept there besides per row of a tile
+    int64_t fixedBytesPerColumn;  // kept there once, per column
+    int64_t elementsPerLaunch;    // what one core computes in the time that starting another one takes, about 0.1 us
+};
+
+struct RowTiling {
+    int64_t rows;
+    int64_t columns;
+    uint32_t blocks;       // vector cores used
+    uint32_t stride;       // elements from row to row in the unified buffer
+    uint32_t rowsPerTile;  // 0: not even one row fits
+};
+
+inline RowTiling PlanRows(int64_t rows, int64_t columns, const RowTraits &kernel) {
+    const int64_t stride = RoundUp(columns, kRowGranule);
+    const int64_t room = UnifiedBufferBytes() - kRoundingBytes - stride * kernel.fixedBytesPerColumn;
+    const int64_t perRow = stride * kernel.bytesPerElement + kernel.bytesPerRow;
+    const int64_t fitting = std::clamp<int64_t>(room / perRow, 0, kMostRows);
+    const int64_t blocks = std::min(WorthwhileCores(rows * columns, kernel.elementsPerLaunch), rows);
+    const int64_t perBlock = CeilDiv(rows, blocks);
+    const int64_t overlapping = std::clamp<int64_t>(perBlock * stride * kernel.elementBytes / kMinTileBytes, 1, kTilesToOverlap);
+    const int64_t tiles = std::max(CeilDiv(perBlock, std::max<int64_t>(fitting, 1)), overlapping);
+    const int64_t perTile = std::min(CeilDiv(perBlock, tiles), fitting);
+    return {rows, columns, static_cast<uint32_t>(blocks), static_cast<uint32_t>(stride), static_cast<uint32_t>(perTile)};
+}
+
+}  // namespace common
+
+#endif  // QUICKSTART_ROW_TILING_H

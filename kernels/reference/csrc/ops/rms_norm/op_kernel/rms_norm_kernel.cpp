@@ -1,0 +1,64 @@
+/* rms_norm for float16, bfloat16 and float32: very short rows (rms_norm_short.h), rows that fit (rms_norm_rows.h) and longer ones (rms_norm_long.h). */
+#include "kernel_operator.h"
+
+#include "rms_norm_launch.h"
+#include "rms_norm_long.h"
+#include "rms_norm_rows.h"
+#include "rms_norm_short.h"
+
+template <typename T>
+using RmsNormRows = common::RowKernel<T, RmsNormBody<T>>;
+
+template <typename T>
+__global__ __aicore__ void rms_norm_rows(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, common::RowTiling tiling, float epsilon) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    RmsNormRows<T> kernel;
+    kernel.Init(x, y, tiling, gamma, epsilon);
+    kernel.Process();
+}
+
+template <typename T>
+__global__ __aicore__ void rms_norm_short(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, ShortRowTiling tiling, float epsilon) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    RmsNormShort<T> kernel;
+    kernel.Init(x, gamma, y, tiling, epsilon);
+    kernel.Process();
+}
+
+template <typename T>
+__global__ __aicore__ void rms_norm_long(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, LongRowTiling tiling, float epsilon) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    RmsNormLong<T> kernel;
+    kernel.Init(x, gamma, y, tiling, epsilon);
+    kernel.Process();
+}
+
+template <typename T>
+static void LaunchTyped(const RmsNormTensors &tensors, float epsilon, void *stream) {
+    constexpr int64_t kElementsPerLaunch = 1500;  // eight vector cycles per 64 elements
+    const auto x = (GM_ADDR)tensors.x, gamma = (GM_ADDR)tensors.gamma, y = (GM_ADDR)tensors.y;
+    if (tensors.columns <= kShortWidth) {
+        const auto few = PlanShortRows(tensors.rows, tensors.columns, RmsNormShort<T>::kBytesPerRow, kElementsPerLaunch);
+        rms_norm_short<T><<<few.blocks, nullptr, stream>>>(x, gamma, y, few, epsilon);
+        return;
+    }
+    const auto traits = RmsNormRows<T>::Traits(RmsNormBody<T>::kBytesPerColumn, kElementsPerLaunch);
+    const auto tiling = common::PlanRows(tensors.rows, tensors.columns, traits);
+    if (tiling.rowsPerTile > 0) {
+        rms_norm_rows<T><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, tiling, epsilon);
+        return;
+    }
+    const auto chunks = PlanLongRows(tensors.rows, tensors.columns, RmsNormLong<T>::kBytesPerElement, RmsNormLong<T>::kFixedBytes);
+    rms_norm_long<T><<<chunks.blocks, nullptr, stream>>>(x, gamma, y, chunks, epsilon);
+}
+
+void LaunchRmsNorm(common::ElementType type, const RmsNormTensors &tensors, float epsilon, void *stream) {
+    switch (type) {
+        case common::ElementType::kFloat16:
+            return LaunchTyped<half>(tensors, epsilon, stream);
+        case common::ElementType::kBfloat16:
+            return LaunchTyped<bfloat16_t>(tensors, epsilon, stream);
+        case common::ElementType::kFloat32:
+            return LaunchTyped<float>(tensors, epsilon, stream);
+    }
+}

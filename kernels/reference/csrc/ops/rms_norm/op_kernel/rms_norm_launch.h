@@ -1,0 +1,21 @@
+/* The launcher of rms_norm, callable from code that knows nothing of Ascend C. */
+#ifndef QUICKSTART_RMS_NORM_LAUNCH_H
+#define QUICKSTART_RMS_NORM_LAUNCH_H
+
+#include <cstdint>
+
+#include "../../../common/element_type.h"
+
+/* Device memory: x and y are [rows, columns], gamma is [columns]; all dense. */
+struct RmsNormTensors {
+    void *x;
+    void *gamma;
+    void *y;
+    int64_t rows;
+    int64_t columns;
+};
+
+/* y = rms_norm(x, gamma) for non-empty tensors, on `stream`. */
+void LaunchRmsNorm(common::ElementType type, const RmsNormTensors &tensors, float epsilon, void *stream);
+
+#endif  // QUICKSTART_RMS_NORM_LAUNCH_H
