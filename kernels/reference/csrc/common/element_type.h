@@ -1,6 +1,6 @@
 /* Element types the operators take, as the plugin (torch) and the launcher (Ascend C) both name them. */
-#ifndef QUICKSTART_ELEMENT_TYPE_H
-#define QUICKSTART_ELEMENT_TYPE_H
+#ifndef REFERENCE_ELEMENT_TYPE_H
+#define REFERENCE_ELEMENT_TYPE_H
 
 #include <cstdint>
 
@@ -10,4 +10,4 @@ enum class ElementType : int32_t { kFloat16, kBfloat16, kFloat32 };
 
 }  // namespace common
 
-#endif  // QUICKSTART_ELEMENT_TYPE_H
+#endif  // REFERENCE_ELEMENT_TYPE_H

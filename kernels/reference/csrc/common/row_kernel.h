@@ -8,8 +8,8 @@
  * Body has: kFiller, that number; kBytesPerElement, what it keeps per element of a tile (not counting x and y); kBytesPerRow, what it keeps per row of a tile
  * besides; Init(pipe, tiling, arguments...); Prepare(queue), called once before the first tile is loaded; Run(y, x, rows).
  */
-#ifndef QUICKSTART_ROW_KERNEL_H
-#define QUICKSTART_ROW_KERNEL_H
+#ifndef REFERENCE_ROW_KERNEL_H
+#define REFERENCE_ROW_KERNEL_H
 
 #include <type_traits>
 
@@ -130,4 +130,4 @@ private:
 
 }  // namespace common
 
-#endif  // QUICKSTART_ROW_KERNEL_H
+#endif  // REFERENCE_ROW_KERNEL_H

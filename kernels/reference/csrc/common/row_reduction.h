@@ -4,8 +4,8 @@
  * Three levels: eight neighbours to one (BlockReduce, one cycle per 64 floats), these to 64 partial results per row, these to one (WholeReduce, seven cycles
  * per row). Partial sums keep the rounding error small.
  */
-#ifndef QUICKSTART_ROW_REDUCTION_H
-#define QUICKSTART_ROW_REDUCTION_H
+#ifndef REFERENCE_ROW_REDUCTION_H
+#define REFERENCE_ROW_REDUCTION_H
 
 #include "row_tiling.h"
 #include "row_vector.h"
@@ -81,4 +81,4 @@ private:
 
 }  // namespace common
 
-#endif  // QUICKSTART_ROW_REDUCTION_H
+#endif  // REFERENCE_ROW_REDUCTION_H

@@ -1,6 +1,6 @@
 /* How a matrix whose rows are independent is spread over the vector cores and cut into tiles of whole rows; host code, but for the structures. */
-#ifndef QUICKSTART_ROW_TILING_H
-#define QUICKSTART_ROW_TILING_H
+#ifndef REFERENCE_ROW_TILING_H
+#define REFERENCE_ROW_TILING_H
 
 #include "tiling.h"
 
@@ -42,4 +42,4 @@ inline RowTiling PlanRows(int64_t rows, int64_t columns, const RowTraits &kernel
 
 }  // namespace common
 
-#endif  // QUICKSTART_ROW_TILING_H
+#endif  // REFERENCE_ROW_TILING_H

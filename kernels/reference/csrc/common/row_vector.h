@@ -5,8 +5,8 @@
  * over the rows, or one per row that repeats over the slices. What differs between the operands is only how far they move from row to row and from slice to
  * slice, so that one function serves all of them. It takes the order with fewer instructions: each costs some 20 cycles besides its repeats.
  */
-#ifndef QUICKSTART_ROW_VECTOR_H
-#define QUICKSTART_ROW_VECTOR_H
+#ifndef REFERENCE_ROW_VECTOR_H
+#define REFERENCE_ROW_VECTOR_H
 
 #include "kernel_operator.h"
 
@@ -106,4 +106,4 @@ __aicore__ inline Share ShareOf(int64_t all) {
 
 }  // namespace common
 
-#endif  // QUICKSTART_ROW_VECTOR_H
+#endif  // REFERENCE_ROW_VECTOR_H

@@ -6,8 +6,8 @@
  * costs more than it saves. Cores start one after another, so c of them delay the last by k c, while the work W takes W / c: the sum is least at
  * c = sqrt(W / k), and W / k is the number of elements over those that one core computes while another one starts.
  */
-#ifndef QUICKSTART_TILING_H
-#define QUICKSTART_TILING_H
+#ifndef REFERENCE_TILING_H
+#define REFERENCE_TILING_H
 
 #include <algorithm>
 #include <cmath>
@@ -64,4 +64,4 @@ inline Tiling PlanTiling(int64_t elements, const KernelTraits &kernel) {
 
 }  // namespace common
 
-#endif  // QUICKSTART_TILING_H
+#endif  // REFERENCE_TILING_H

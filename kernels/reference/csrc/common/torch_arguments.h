@@ -1,6 +1,6 @@
 /* What the plugins check of a tensor before they launch a kernel on it. */
-#ifndef QUICKSTART_TORCH_ARGUMENTS_H
-#define QUICKSTART_TORCH_ARGUMENTS_H
+#ifndef REFERENCE_TORCH_ARGUMENTS_H
+#define REFERENCE_TORCH_ARGUMENTS_H
 
 #include <ATen/ATen.h>
 
@@ -25,4 +25,4 @@ inline void CheckDense(const at::Tensor &x) { TORCH_CHECK(x.is_contiguous(), "x 
 
 }  // namespace common
 
-#endif  // QUICKSTART_TORCH_ARGUMENTS_H
+#endif  // REFERENCE_TORCH_ARGUMENTS_H

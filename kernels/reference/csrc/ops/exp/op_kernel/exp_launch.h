@@ -1,6 +1,6 @@
 /* The launcher of exp, callable from code that knows nothing of Ascend C. */
-#ifndef QUICKSTART_EXP_LAUNCH_H
-#define QUICKSTART_EXP_LAUNCH_H
+#ifndef REFERENCE_EXP_LAUNCH_H
+#define REFERENCE_EXP_LAUNCH_H
 
 #include <cstdint>
 
@@ -9,4 +9,4 @@
 /* y[i] = e^(factor * x[i] + offset) for `elements` (> 0) dense elements in device memory, on `stream`. */
 void LaunchExp(common::ElementType type, void *x, void *y, int64_t elements, float factor, float offset, void *stream);
 
-#endif  // QUICKSTART_EXP_LAUNCH_H
+#endif  // REFERENCE_EXP_LAUNCH_H

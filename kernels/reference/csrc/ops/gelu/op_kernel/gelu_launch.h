@@ -1,6 +1,6 @@
 /* The launcher of gelu, callable from code that knows nothing of Ascend C. */
-#ifndef QUICKSTART_GELU_LAUNCH_H
-#define QUICKSTART_GELU_LAUNCH_H
+#ifndef REFERENCE_GELU_LAUNCH_H
+#define REFERENCE_GELU_LAUNCH_H
 
 #include <cstdint>
 
@@ -9,4 +9,4 @@
 /* y[i] = gelu(x[i]) for `elements` (> 0) dense elements in device memory, on `stream`; `isTanh` chooses the tanh form. */
 void LaunchGelu(common::ElementType type, void *x, void *y, int64_t elements, bool isTanh, void *stream);
 
-#endif  // QUICKSTART_GELU_LAUNCH_H
+#endif  // REFERENCE_GELU_LAUNCH_H

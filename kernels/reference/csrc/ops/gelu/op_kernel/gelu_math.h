@@ -8,8 +8,8 @@
  *
  * "tanh": x (1 + tanh u) / 2 = x / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3). No cancellation, and large or infinite x come out as defined.
  */
-#ifndef QUICKSTART_GELU_MATH_H
-#define QUICKSTART_GELU_MATH_H
+#ifndef REFERENCE_GELU_MATH_H
+#define REFERENCE_GELU_MATH_H
 
 #include "kernel_operator.h"
 
@@ -71,4 +71,4 @@ __aicore__ inline void GeluTanh(const FloatTensor &y, const FloatTensor &x, uint
     AscendC::Div(y, x, y, count);
 }
 
-#endif  // QUICKSTART_GELU_MATH_H
+#endif  // REFERENCE_GELU_MATH_H

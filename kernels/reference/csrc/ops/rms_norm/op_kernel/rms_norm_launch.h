@@ -1,6 +1,6 @@
 /* The launcher of rms_norm, callable from code that knows nothing of Ascend C. */
-#ifndef QUICKSTART_RMS_NORM_LAUNCH_H
-#define QUICKSTART_RMS_NORM_LAUNCH_H
+#ifndef REFERENCE_RMS_NORM_LAUNCH_H
+#define REFERENCE_RMS_NORM_LAUNCH_H
 
 #include <cstdint>
 
@@ -18,4 +18,4 @@ struct RmsNormTensors {
 /* y = rms_norm(x, gamma) for non-empty tensors, on `stream`. */
 void LaunchRmsNorm(common::ElementType type, const RmsNormTensors &tensors, float epsilon, void *stream);
 
-#endif  // QUICKSTART_RMS_NORM_LAUNCH_H
+#endif  // REFERENCE_RMS_NORM_LAUNCH_H

@@ -2,8 +2,8 @@
  * rms_norm of rows that do not fit into the unified buffer: a core takes one row after the other, in chunks, and reads it twice: once for the sum of squares
  * (64 partial sums, so that the rounding error stays small), once with gamma for the results.
  */
-#ifndef QUICKSTART_RMS_NORM_LONG_H
-#define QUICKSTART_RMS_NORM_LONG_H
+#ifndef REFERENCE_RMS_NORM_LONG_H
+#define REFERENCE_RMS_NORM_LONG_H
 
 #include <type_traits>
 
@@ -186,4 +186,4 @@ private:
     float factor_;
 };
 
-#endif  // QUICKSTART_RMS_NORM_LONG_H
+#endif  // REFERENCE_RMS_NORM_LONG_H

@@ -3,8 +3,8 @@
  *
  * gamma is loaded and widened once per core. The factors of all rows of a tile are formed together (RowReduction), without the scalar unit.
  */
-#ifndef QUICKSTART_RMS_NORM_ROWS_H
-#define QUICKSTART_RMS_NORM_ROWS_H
+#ifndef REFERENCE_RMS_NORM_ROWS_H
+#define REFERENCE_RMS_NORM_ROWS_H
 
 #include "../../../common/row_kernel.h"
 #include "../../../common/row_reduction.h"
@@ -74,4 +74,4 @@ private:
     float epsilon_;
 };
 
-#endif  // QUICKSTART_RMS_NORM_ROWS_H
+#endif  // REFERENCE_RMS_NORM_ROWS_H

@@ -6,8 +6,8 @@
  * second blocks of eight rows are multiplied in one repeat each. A tile has whole groups of 32 rows, what one repeat of PairReduceSum makes; rows that are
  * not there are zeros, computed along and never stored.
  */
-#ifndef QUICKSTART_RMS_NORM_SHORT_H
-#define QUICKSTART_RMS_NORM_SHORT_H
+#ifndef REFERENCE_RMS_NORM_SHORT_H
+#define REFERENCE_RMS_NORM_SHORT_H
 
 #include <type_traits>
 
@@ -209,4 +209,4 @@ private:
     float epsilon_;
 };
 
-#endif  // QUICKSTART_RMS_NORM_SHORT_H
+#endif  // REFERENCE_RMS_NORM_SHORT_H

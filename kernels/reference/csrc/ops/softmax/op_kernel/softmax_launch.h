@@ -1,6 +1,6 @@
 /* The launcher of softmax, callable from code that knows nothing of Ascend C. */
-#ifndef QUICKSTART_SOFTMAX_LAUNCH_H
-#define QUICKSTART_SOFTMAX_LAUNCH_H
+#ifndef REFERENCE_SOFTMAX_LAUNCH_H
+#define REFERENCE_SOFTMAX_LAUNCH_H
 
 #include <cstdint>
 
@@ -16,4 +16,4 @@ struct SoftmaxShape {
 /* y = softmax(x) for dense, non-empty tensors in device memory, on `stream`. */
 void LaunchSoftmax(common::ElementType type, void *x, void *y, const SoftmaxShape &shape, void *stream);
 
-#endif  // QUICKSTART_SOFTMAX_LAUNCH_H
+#endif  // REFERENCE_SOFTMAX_LAUNCH_H

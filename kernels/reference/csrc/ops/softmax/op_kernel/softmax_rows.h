@@ -3,8 +3,8 @@
  *
  * Maxima and sums of all rows of a tile are formed together (RowReduction): no result passes through the scalar unit, which would stall the core twice per row.
  */
-#ifndef QUICKSTART_SOFTMAX_ROWS_H
-#define QUICKSTART_SOFTMAX_ROWS_H
+#ifndef REFERENCE_SOFTMAX_ROWS_H
+#define REFERENCE_SOFTMAX_ROWS_H
 
 #include <limits>
 
@@ -43,4 +43,4 @@ private:
     uint32_t stride_;
 };
 
-#endif  // QUICKSTART_SOFTMAX_ROWS_H
+#endif  // REFERENCE_SOFTMAX_ROWS_H

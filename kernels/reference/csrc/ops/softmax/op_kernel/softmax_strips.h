@@ -8,8 +8,8 @@
  * A strip is taken in chunks, with a running maximum m and sum s per lane; a chunk that raises m scales s by exp(old m - new m). A strip of one chunk stays in
  * the unified buffer and is read once; others are read twice: once for m and s, once for the results.
  */
-#ifndef QUICKSTART_SOFTMAX_STRIPS_H
-#define QUICKSTART_SOFTMAX_STRIPS_H
+#ifndef REFERENCE_SOFTMAX_STRIPS_H
+#define REFERENCE_SOFTMAX_STRIPS_H
 
 #include <type_traits>
 
@@ -203,4 +203,4 @@ private:
     common::Share share_;
 };
 
-#endif  // QUICKSTART_SOFTMAX_STRIPS_H
+#endif  // REFERENCE_SOFTMAX_STRIPS_H

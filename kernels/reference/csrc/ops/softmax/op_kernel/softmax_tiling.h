@@ -1,6 +1,6 @@
 /* How softmax_strips.h cuts its work: strips over the cores, chunks of lines along the axis; host code, but for the structure. */
-#ifndef QUICKSTART_SOFTMAX_TILING_H
-#define QUICKSTART_SOFTMAX_TILING_H
+#ifndef REFERENCE_SOFTMAX_TILING_H
+#define REFERENCE_SOFTMAX_TILING_H
 
 #include "../../../common/row_tiling.h"
 
@@ -70,4 +70,4 @@ inline StripTiling PlanLongRows(int64_t rows, int64_t columns, const StripTraits
     return tiling;
 }
 
-#endif  // QUICKSTART_SOFTMAX_TILING_H
+#endif  // REFERENCE_SOFTMAX_TILING_H
