@@ -87,11 +87,13 @@ def foreach_addcdiv_scalar_rows() -> list[Row]:
 
 
 def foreach_norm_rows() -> list[Row]:
-    return [
+    rows = [
         Row([[list(shape) for shape in shapes]], [listed(shapes, DTYPES[(row + column) % 3])], [listed(shapes, [0.5, 3.0])], {"scalar": order})
         for row, shapes in enumerate(LISTS)
         for column, order in enumerate(ORDERS)
     ]
+    specials = [Row([[[30, 17], [500]]], [["float16"] * 2], [[[low, 3]] * 2], {"scalar": order}) for order in ORDERS for low in ("nan", "-inf")]
+    return [*rows, *specials]
 
 
 ALL_ROWS = {

@@ -15,18 +15,17 @@ public:
     static constexpr int32_t kInputs = 4;
     static constexpr uint32_t kTile = baseline::kTileElements;
 
-    __aicore__ inline void Init(const AdamWAddresses &at, int64_t elements, const AdamWParameters &parameters) {
+    __aicore__ inline void Init(GM_ADDR const (&inputs)[kInputs], GM_ADDR y, int64_t elements, const AdamWParameters &parameters) {
         const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
         parameters_ = parameters;
-        const void *inputs[kInputs] = {at.var, at.grad, at.m, at.v};
         for (int32_t i = 0; i < kInputs; ++i) {
             x_[i].SetGlobalBuffer((__gm__ T *)inputs[i] + start);
             pipe_.InitBuffer(in_[i], kBufferNum, kTile * sizeof(T));
             pipe_.InitBuffer(wide_[i], kTile * sizeof(float));
         }
-        y_.SetGlobalBuffer((__gm__ T *)at.y + start);
+        y_.SetGlobalBuffer((__gm__ T *)y + start);
         pipe_.InitBuffer(out_, kBufferNum, kTile * sizeof(T));
         pipe_.InitBuffer(work_, kTile * sizeof(float));
     }
@@ -111,20 +110,25 @@ private:
 };
 
 template <typename T>
-__global__ __aicore__ void apply_adam_w_kernel(AdamWAddresses addresses, int64_t elements, AdamWParameters parameters) {
+__global__ __aicore__ void apply_adam_w_kernel(GM_ADDR var, GM_ADDR grad, GM_ADDR m, GM_ADDR v, GM_ADDR y, int64_t elements, AdamWParameters parameters) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     AdamW<T> kernel;
-    kernel.Init(addresses, elements, parameters);
+    kernel.Init({var, grad, m, v}, y, elements, parameters);
     kernel.Process();
 }
 
+template <typename T>
+static void LaunchTyped(const AdamWAddresses &at, int64_t elements, const AdamWParameters &parameters, void *stream) {
+    apply_adam_w_kernel<T>
+        <<<baseline::VectorCores(), nullptr, stream>>>((GM_ADDR)at.var, (GM_ADDR)at.grad, (GM_ADDR)at.m, (GM_ADDR)at.v, (GM_ADDR)at.y, elements, parameters);
+}
+
 void LaunchApplyAdamW(baseline::ElementType type, const AdamWAddresses &addresses, int64_t elements, const AdamWParameters &parameters, void *stream) {
-    const uint32_t blocks = baseline::VectorCores();
     if (type == baseline::ElementType::kFloat16) {
-        apply_adam_w_kernel<half><<<blocks, nullptr, stream>>>(addresses, elements, parameters);
+        LaunchTyped<half>(addresses, elements, parameters, stream);
     } else if (type == baseline::ElementType::kBfloat16) {
-        apply_adam_w_kernel<bfloat16_t><<<blocks, nullptr, stream>>>(addresses, elements, parameters);
+        LaunchTyped<bfloat16_t>(addresses, elements, parameters, stream);
     } else {
-        apply_adam_w_kernel<float><<<blocks, nullptr, stream>>>(addresses, elements, parameters);
+        LaunchTyped<float>(addresses, elements, parameters, stream);
     }
 }

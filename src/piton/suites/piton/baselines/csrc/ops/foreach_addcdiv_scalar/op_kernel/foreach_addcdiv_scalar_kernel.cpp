@@ -15,18 +15,17 @@ public:
     static constexpr int32_t kInputs = 3;
     static constexpr uint32_t kTile = baseline::kTileElements;
 
-    __aicore__ inline void Init(const AddcdivAddresses &at, int64_t elements, float factor) {
+    __aicore__ inline void Init(GM_ADDR const (&inputs)[kInputs], GM_ADDR y, int64_t elements, float factor) {
         const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
         const int64_t start = perBlock * AscendC::GetBlockIdx();
         length_ = elements - start < perBlock ? elements - start : perBlock;
         factor_ = factor;
-        const void *inputs[kInputs] = {at.summand, at.dividend, at.divisor};
         for (int32_t i = 0; i < kInputs; ++i) {
             x_[i].SetGlobalBuffer((__gm__ T *)inputs[i] + start);
             pipe_.InitBuffer(in_[i], kBufferNum, kTile * sizeof(T));
             pipe_.InitBuffer(wide_[i], kTile * sizeof(float));
         }
-        y_.SetGlobalBuffer((__gm__ T *)at.y + start);
+        y_.SetGlobalBuffer((__gm__ T *)y + start);
         pipe_.InitBuffer(out_, kBufferNum, kTile * sizeof(T));
     }
 
@@ -93,20 +92,25 @@ private:
 };
 
 template <typename T>
-__global__ __aicore__ void addcdiv_scalar_kernel(AddcdivAddresses addresses, int64_t elements, float factor) {
+__global__ __aicore__ void addcdiv_scalar_kernel(GM_ADDR summand, GM_ADDR dividend, GM_ADDR divisor, GM_ADDR y, int64_t elements, float factor) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     Addcdiv<T> kernel;
-    kernel.Init(addresses, elements, factor);
+    kernel.Init({summand, dividend, divisor}, y, elements, factor);
     kernel.Process();
 }
 
+template <typename T>
+static void LaunchTyped(const AddcdivAddresses &at, int64_t elements, float factor, void *stream) {
+    addcdiv_scalar_kernel<T>
+        <<<baseline::VectorCores(), nullptr, stream>>>((GM_ADDR)at.summand, (GM_ADDR)at.dividend, (GM_ADDR)at.divisor, (GM_ADDR)at.y, elements, factor);
+}
+
 void LaunchAddcdivScalar(baseline::ElementType type, const AddcdivAddresses &addresses, int64_t elements, float factor, void *stream) {
-    const uint32_t blocks = baseline::VectorCores();
     if (type == baseline::ElementType::kFloat16) {
-        addcdiv_scalar_kernel<half><<<blocks, nullptr, stream>>>(addresses, elements, factor);
+        LaunchTyped<half>(addresses, elements, factor, stream);
     } else if (type == baseline::ElementType::kBfloat16) {
-        addcdiv_scalar_kernel<bfloat16_t><<<blocks, nullptr, stream>>>(addresses, elements, factor);
+        LaunchTyped<bfloat16_t>(addresses, elements, factor, stream);
     } else {
-        addcdiv_scalar_kernel<float><<<blocks, nullptr, stream>>>(addresses, elements, factor);
+        LaunchTyped<float>(addresses, elements, factor, stream);
     }
 }
