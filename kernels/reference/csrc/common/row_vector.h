@@ -102,6 +102,11 @@ __aicore__ inline void Apply(const Operand &dst, const Operand &a, const Operand
     }
 }
 
+/* x becomes 1 / x, `count` numbers; `one` holds eight ones. */
+__aicore__ inline void Invert(const FloatRows &x, const FloatRows &one, uint32_t count) {
+    Apply<Step::kDiv>(Matrix(x, 0), {one, 0, 0, 0}, Matrix(x, 0), 1, count);
+}
+
 /* Writes `number` to what each row's last slice has beyond `columns`: one instruction for all rows, or one per row where the stride is too large for that. */
 __aicore__ inline void FillRowEnds(const FloatRows &x, float number, uint32_t rows, uint32_t columns, uint32_t stride) {
     const uint32_t missing = stride - columns, blocks = stride / kBlockFloats;
