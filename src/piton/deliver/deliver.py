@@ -67,7 +67,7 @@ def deliver(request: DeliveryRequest, progress: Callable[[str], None] = lambda t
 
     Raises UsageError for what the caller has to put right, TargetUnavailableError when the disk refuses.
     """
-    target = Path(request.out).expanduser()
+    target = Path(request.out).expanduser().absolute()
     if target.exists():
         raise UsageError("the folder of the delivery exists", expected="a folder that is not there yet", found=str(target), action="give another --out")
     try:
