@@ -1,7 +1,7 @@
 """Reads the shell commands out of the documentation: what stands in a ```sh block is promised to work.
 
-A block runs line by line in one folder that holds the examples and the reference kernels. A line ends with the exit status it has, when that is not 0: `# exit status 1`. A block that
-cannot run on every machine says why: ```sh not-run: needs root.
+A block runs line by line in one folder that holds the examples and the reference kernels. A line ends with the exit status it has, when that is not 0:
+`# exit status 1`. A block that cannot run on every machine says why: ```sh not-run: needs root.
 """
 
 from __future__ import annotations
