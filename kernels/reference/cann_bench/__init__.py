@@ -11,6 +11,12 @@ def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 
     return y
 
 
+def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
+    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
+    return y
+
+
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
