@@ -10,9 +10,9 @@
 #ifndef REFERENCE_ARG_MAX_LANES_H
 #define REFERENCE_ARG_MAX_LANES_H
 
+#include "../../../common/axis_tiles.h"
 #include "../../../common/row_vector.h"
 #include "arg_max_duel.h"
-#include "arg_max_source.h"
 
 template <typename T>
 class ArgMaxLanes {
@@ -26,17 +26,19 @@ public:
     static constexpr int64_t kBytesOfLines = 2 * sizeof(T) + (Keys::kWords == 1 && !Keys::kIsNarrow ? kMapped - 4 : kMapped);
     static constexpr int64_t kBytesPerLane = (Keys::kWords + 2) * sizeof(int32_t) + 2 * sizeof(int64_t) + sizeof(int32_t) + 1;
     static constexpr int64_t kFixedBytes = 4096;
+    static constexpr int64_t kPartBytes = 32;  // in device memory: key and place of a part of a row
 
-    __aicore__ inline void Init(GM_ADDR input, GM_ADDR indices, GM_ADDR workspace, const ArgMaxTiling &tiling) {
+    __aicore__ inline void Init(GM_ADDR input, GM_ADDR indices, GM_ADDR workspace, const common::AxisTiling &tiling) {
         tiling_ = tiling;
-        source_.Init(input, tiling);
+        tiles_.Init(tiling);
+        input_.SetGlobalBuffer((__gm__ T *)input);
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
         parts_.SetGlobalBuffer((__gm__ int32_t *)workspace);
-        isLines_ = tiling.mode == ArgMaxMode::kLines;
+        isLines_ = tiling.mode == common::AxisMode::kLines;
         hasKeys_ = !isLines_ || Keys::kIsNarrow || Keys::kIsWide;
         InitBuffers();
         MakeRamp();
-        if (source_.LeavesGaps()) {
+        if (tiles_.LeavesGaps()) {
             ClearInput();
         }
     }
@@ -53,7 +55,7 @@ public:
             }
             Finish(unit);
         }
-        if (tiling_.mode == ArgMaxMode::kParts && tiling_.perOuter > 1) {
+        if (tiling_.mode == common::AxisMode::kParts && tiling_.perOuter > 1) {
             JoinParts();
         }
     }
@@ -78,7 +80,7 @@ private:
         pipe_.InitBuffer(numbers_, perLine / 8 < 32 ? 32 : perLine / 8);
         pipe_.InitBuffer(out_, 2, perLine * sizeof(int64_t));
         pipe_.InitBuffer(sign_, common::kWordLanes * sizeof(int32_t));
-        pipe_.InitBuffer(record_, kArgMaxPartRecord);
+        pipe_.InitBuffer(record_, kPartBytes);
         const uint32_t met = Keys::kIsFloat ? all : all / 2;
         duel_.Init(pipe_, met > perLine ? met : perLine);
         AscendC::Duplicate(sign_.template Get<int32_t>(), kLowestInt, static_cast<int32_t>(common::kWordLanes));
@@ -108,7 +110,7 @@ private:
             return;
         }
         auto x = in_.template AllocTensor<T>();
-        source_.Load(x, unit, chunk);
+        tiles_.Load(x, input_, unit, chunk);
         in_.EnQue(x);
     }
 
@@ -138,7 +140,7 @@ private:
     __aicore__ inline void Take(uint32_t chunk, bool isForNan) {
         auto x = in_.template DeQue<T>();
         auto keys = x.template ReinterpretCast<int32_t>();
-        const uint32_t lines = source_.LinesAt(chunk);
+        const uint32_t lines = tiles_.LinesAt(chunk);
         if (hasKeys_) {
             keys = keys_.template Get<int32_t>();
             Map(keys, x, lines);
@@ -146,7 +148,7 @@ private:
         if (isForNan) {
             MarkNan(keys, lines * tiling_.lanes);
         }
-        Reduce(keys, lines, source_.StartOf(chunk));
+        Reduce(keys, lines, tiles_.StartOf(chunk));
         in_.FreeTensor(x);
     }
 
@@ -174,7 +176,7 @@ private:
     }
 
     __aicore__ inline void MapRows(const Words &keys, const Words &rows) {
-        const uint32_t pitch = tiling_.perTile * Keys::kWords, missing = source_.Missing() * Keys::kWords;
+        const uint32_t pitch = tiling_.perTile * Keys::kWords, missing = (tiling_.perTile - tiles_.LengthAt(0)) * Keys::kWords;
         if (missing > 0) {
             FillGaps(rows, pitch, missing);
             AscendC::PipeBarrier<PIPE_V>();
@@ -273,7 +275,7 @@ private:
 
     /* All tiles of a unit. What it finds stands in the last lanes of Best: of rows a lane each, else all of them. */
     __aicore__ inline void Search(int64_t unit, int64_t next, bool isForNan) {
-        const uint32_t chunks = source_.Chunks();
+        const uint32_t chunks = tiles_.Chunks();
         Begin();
         for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
             const bool isLast = chunk + 1 == chunks;
@@ -350,7 +352,7 @@ private:
     }
 
     __aicore__ inline void Finish(int64_t unit) {
-        if (tiling_.mode == ArgMaxMode::kParts) {
+        if (tiling_.mode == common::AxisMode::kParts) {
             return FinishPart(unit);
         }
         auto indices = out_.template AllocTensor<int64_t>();
@@ -363,7 +365,7 @@ private:
         }
         out_.EnQue(indices);
         auto stored = out_.template DeQue<int64_t>();
-        source_.Store(indices_, stored, unit);
+        tiles_.StoreReduced(indices_, stored, unit);
         out_.FreeTensor(stored);
     }
 
@@ -396,7 +398,7 @@ private:
     __aicore__ inline void FinishPart(int64_t unit) {
         common::Await<AscendC::HardEvent::V_S>();
         const auto best = Best()[tiling_.lanes - tiling_.outers];
-        const int32_t start = source_.PartStart(unit);
+        const int32_t start = tiles_.PartStart(unit);
         Single most{};
         for (uint32_t row = 0; row < tiling_.outers; ++row) {
             const int32_t low = Keys::kIsWide ? best.low.GetValue(row) : 0, shift = start + row * tiling_.pitch;
@@ -444,7 +446,7 @@ private:
         }
     }
 
-    static constexpr uint32_t kPartWords = kArgMaxPartRecord / sizeof(int32_t);
+    static constexpr uint32_t kPartWords = kPartBytes / sizeof(int32_t);
 
     AscendC::TPipe pipe_;
     AscendC::TQue<AscendC::TPosition::VECIN, 2> in_;
@@ -459,11 +461,12 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> numbers_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> sign_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> record_;
+    AscendC::GlobalTensor<T> input_;
     AscendC::GlobalTensor<int64_t> indices_;
     AscendC::GlobalTensor<int32_t> parts_;
-    ArgMaxSource<T> source_;
+    common::AxisTiles<false> tiles_;
     ArgMaxDuel<T> duel_;
-    ArgMaxTiling tiling_;
+    common::AxisTiling tiling_;
     bool isLines_;
     bool hasKeys_;
 };

@@ -4,18 +4,13 @@
 
 #include <cstdint>
 
+#include "../../../common/axis_shape.h"
+
 enum class ArgMaxType : int32_t { kFloat16, kBfloat16, kFloat32, kInt32, kInt64 };
 
-/* input is [outer, length, inner], the axis the middle one. */
-struct ArgMaxShape {
-    int64_t outer;
-    int64_t length;
-    int64_t inner;
-};
-
 /* Bytes of scratch memory in device memory that the launch needs. */
-int64_t ArgMaxWorkspaceBytes(const ArgMaxShape &shape);
+int64_t ArgMaxWorkspaceBytes(const common::AxisShape &shape);
 
-void LaunchArgMax(ArgMaxType type, void *input, void *indices, void *workspace, const ArgMaxShape &shape, void *stream);
+void LaunchArgMax(ArgMaxType type, void *input, void *indices, void *workspace, const common::AxisShape &shape, void *stream);
 
 #endif  // REFERENCE_ARG_MAX_LAUNCH_H

@@ -5,6 +5,7 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/torch_arguments.h"
+#include "../../../common/torch_axis.h"
 #include "../op_kernel/arg_max_launch.h"
 
 namespace cann_bench {
@@ -28,25 +29,6 @@ ArgMaxType arg_max_type(const at::Tensor &input) {
     }
 }
 
-/* Counted from the start; a tensor without axes has one of length 1. */
-int64_t arg_max_axis(const at::Tensor &input, int64_t dim) {
-    const int64_t rank = std::max<int64_t>(input.dim(), 1);
-    TORCH_CHECK_INDEX(dim >= -rank && dim < rank, "dim is ", dim, ", expected ", -rank, " to ", rank - 1);
-    return dim < 0 ? dim + rank : dim;
-}
-
-/* input as [outer, length, inner] with `axis` in the middle. */
-ArgMaxShape arg_max_shape(const at::Tensor &input, int64_t axis) {
-    ArgMaxShape shape{1, input.dim() == 0 ? 1 : input.size(axis), 1};
-    for (int64_t before = 0; before < axis; ++before) {
-        shape.outer *= input.size(before);
-    }
-    for (int64_t after = axis + 1; after < input.dim(); ++after) {
-        shape.inner *= input.size(after);
-    }
-    return shape;
-}
-
 at::Tensor empty_indices(const at::Tensor &input, int64_t axis, bool keepdim) {
     std::vector<int64_t> sizes = input.sizes().vec();
     if (!sizes.empty() && keepdim) {
@@ -57,14 +39,14 @@ at::Tensor empty_indices(const at::Tensor &input, int64_t axis, bool keepdim) {
     return at::empty(sizes, input.options().dtype(at::kLong));
 }
 
-at::Tensor arg_max_meta(const at::Tensor &input, int64_t dim, bool keepdim) { return empty_indices(input, arg_max_axis(input, dim), keepdim); }
+at::Tensor arg_max_meta(const at::Tensor &input, int64_t dim, bool keepdim) { return empty_indices(input, common::AxisOf(input, dim), keepdim); }
 
 at::Tensor arg_max_npu(const at::Tensor &input, int64_t dim, bool keepdim) {
     const c10::OptionalDeviceGuard guard(input.device());
     common::CheckDense(input);
     const auto type = arg_max_type(input);
-    const int64_t axis = arg_max_axis(input, dim);
-    const ArgMaxShape shape = arg_max_shape(input, axis);
+    const int64_t axis = common::AxisOf(input, dim);
+    const auto shape = common::AxisShapeOf(input, axis);
     auto indices = empty_indices(input, axis, keepdim);
     if (indices.numel() == 0) {
         return indices;
