@@ -87,14 +87,16 @@ inline AxisTiling PlanWholeRows(const AxisShape &shape, const AxisTraits &kernel
     return tiling;
 }
 
-/* Parts of eight rows of `pitch` elements; of the last one some are short or empty. */
+/* Parts of eight rows of `pitch` elements, which are whole tiles; of the last part some rows are short or empty. */
 inline AxisTiling PlanExactParts(const AxisShape &shape, const AxisTraits &kernel) {
     const int64_t cores = WorthwhileCores(shape.outer * shape.length, kernel.elementsPerLaunch);
     const int64_t wanted = std::clamp<int64_t>(cores / shape.outer, 1, shape.length / kWorthParts);
     const int64_t pitch = RoundUp(CeilDiv(shape.length, wanted * kPartRows), kBurstBytes / kernel.elementBytes);
-    const int64_t parts = CeilDiv(shape.length, pitch * kPartRows);
-    AxisTiling tiling{AxisMode::kParts, shape.outer, shape.length, 1, shape.outer * parts, parts, pitch, pitch, 0, 0, 0, 0, 0, 0};
+    AxisTiling tiling{AxisMode::kParts, shape.outer, shape.length, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     CutRows(tiling, pitch, kPartRows, kernel);
+    tiling.pitch = tiling.span = RoundUp(pitch, tiling.perTile);
+    tiling.perOuter = CeilDiv(shape.length, tiling.pitch * kPartRows);
+    tiling.units = shape.outer * tiling.perOuter;
     tiling.blocks = static_cast<uint32_t>(std::min(cores, tiling.units));
     return tiling;
 }
