@@ -45,11 +45,11 @@ struct AxisTraits {
     int64_t priceOfParts;       // of an element of a row in parts, in percent of what it is otherwise
 };
 
-constexpr int64_t kSelectScratch = 8192;   // Select's, at the end of the unified buffer
-constexpr int64_t kMostUnitRows = 240;     // one instruction's repeats, in whole groups of eight
-constexpr int64_t kLaneGranule = 64;       // lanes come in whole vector instructions
-constexpr int64_t kMostCopied = 4095;      // blocks of one copy
-constexpr int64_t kWorthParts = 4096;      // elements: shorter rows are not cut
+constexpr int64_t kSelectScratch = 8192;  // Select's, at the end of the unified buffer
+constexpr int64_t kMostUnitRows = 240;    // one instruction's repeats, in whole groups of eight
+constexpr int64_t kLaneGranule = 64;      // lanes come in whole vector instructions
+constexpr int64_t kMostCopied = 4095;     // blocks of one copy
+constexpr int64_t kWorthParts = 4096;     // elements: shorter rows are not cut
 constexpr int64_t kPartRows = 8;
 constexpr int64_t kWidestStrip = 2048;
 

@@ -15,10 +15,10 @@ namespace common {
 
 using Words = AscendC::LocalTensor<int32_t>;
 
-constexpr uint32_t kLines = 8;         // words of a segment: 32 bytes
-constexpr uint32_t kWordLanes = 64;    // words of one repeat
+constexpr uint32_t kLines = 8;          // words of a segment: 32 bytes
+constexpr uint32_t kWordLanes = 64;     // words of one repeat
 constexpr uint32_t kTurnRepeats = 255;  // of one instruction
-constexpr uint32_t kTurned = 16;       // segments that one repeat turns
+constexpr uint32_t kTurned = 16;        // segments that one repeat turns
 
 struct LaneShape {
     uint32_t rows;

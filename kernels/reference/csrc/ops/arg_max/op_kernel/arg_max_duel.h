@@ -22,8 +22,8 @@ struct ArgMaxKeys {
     static constexpr bool kIsFloat = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t> || std::is_same_v<T, float>;
     static constexpr bool kIsNarrow = sizeof(T) == 2;
     static constexpr bool kIsWide = sizeof(T) == 8;
-    static constexpr uint32_t kWords = kIsWide ? 2 : 1;                       // of a key
-    static constexpr uint32_t kPerSegment = common::kLines / kWords;          // keys of a segment of a row
+    static constexpr uint32_t kWords = kIsWide ? 2 : 1;                         // of a key
+    static constexpr uint32_t kPerSegment = common::kLines / kWords;            // keys of a segment of a row
     static constexpr int32_t kLowest = kIsFloat ? kMinusInfinity : kLowestInt;  // of the key, as bits
 };
 

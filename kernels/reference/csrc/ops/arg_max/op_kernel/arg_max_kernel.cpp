@@ -25,8 +25,8 @@ template <typename T>
 static common::AxisTiling PlanTyped(const common::AxisShape &shape) {
     using Kernel = ArgMaxLanes<T>;
     constexpr int64_t kElementsPerLaunch = 1000, kPriceOfParts = 125;  // about twelve vector cycles per 64 elements
-    const common::AxisTraits kernel{sizeof(T), Kernel::Keys::kPerSegment, Kernel::kBytesOfRows, Kernel::kBytesOfLines, Kernel::kBytesPerLane,
-                                    Kernel::kFixedBytes, kElementsPerLaunch, kPriceOfParts};
+    const common::AxisTraits kernel{sizeof(T),           Kernel::Keys::kPerSegment, Kernel::kBytesOfRows, Kernel::kBytesOfLines, Kernel::kBytesPerLane,
+                                    Kernel::kFixedBytes, kElementsPerLaunch,        kPriceOfParts};
     if (shape.inner > 1) {
         return common::PlanLines(shape, kernel);
     }

@@ -20,7 +20,8 @@ public:
     using Keys = ArgMaxKeys<T>;
     using Words = common::Words;
 
-    /* Per element of a tile: two buffers, keys where they are not the elements as they lie, the lines' places twice. Per lane: the best so far, places, results. */
+    /* Per element of a tile: two buffers, keys where they are not the elements as they lie, the lines' places twice. Per lane: the best so far, places,
+     * results. */
     static constexpr int64_t kMapped = (Keys::kWords + 2) * sizeof(int32_t) + (Keys::kIsWide ? 3 : 1);
     static constexpr int64_t kBytesOfRows = 2 * sizeof(T) + kMapped;
     static constexpr int64_t kBytesOfLines = 2 * sizeof(T) + (Keys::kWords == 1 && !Keys::kIsNarrow ? kMapped - 4 : kMapped);

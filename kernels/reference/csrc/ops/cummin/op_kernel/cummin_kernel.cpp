@@ -25,7 +25,7 @@ template <typename T>
 static common::AxisTiling PlanTyped(const common::AxisShape &shape) {
     using Kernel = CumminLanes<T>;
     constexpr int64_t kElementsPerLaunch = 300, kPriceOfParts = 160;  // some forty vector cycles per 64 elements; parts are looked through first
-    const common::AxisTraits kernel{sizeof(T), common::kLines, Kernel::kBytesOfRows, Kernel::kBytesOfLines, Kernel::kBytesPerLane,
+    const common::AxisTraits kernel{sizeof(T),           common::kLines,     Kernel::kBytesOfRows, Kernel::kBytesOfLines, Kernel::kBytesPerLane,
                                     Kernel::kFixedBytes, kElementsPerLaunch, kPriceOfParts};
     if (shape.inner > 1) {
         return common::PlanLines(shape, kernel);

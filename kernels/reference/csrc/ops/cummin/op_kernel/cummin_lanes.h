@@ -1,9 +1,9 @@
 /*
  * Running minimum along an axis with its place, over lanes that know nothing of each other.
  *
- * Approach: two scans (cummin_scan.h). The first gives the running minimum v. An element that equals it, or is NaN, is where the minimum was found last, so that
- * the running maximum of the places of such elements, 0 for others, is an index of v. Tiles are lines of lanes; rows are turned into lanes and back (lanes.h),
- * since neighbours along a row can't be compared by vector instructions. Between the tiles of a unit the last line goes on.
+ * Approach: two scans (cummin_scan.h). The first gives the running minimum v. An element that equals it, or is NaN, is where the minimum was found last, so
+ * that the running maximum of the places of such elements, 0 for others, is an index of v. Tiles are lines of lanes; rows are turned into lanes and back
+ * (lanes.h), since neighbours along a row can't be compared by vector instructions. Between the tiles of a unit the last line goes on.
  *
  * A row in parts is read twice: first each part's minimum and place are found and written to device memory, for the core itself and all that follow; then, when
  * all cores have done so, a part is scanned starting with the best of those before it.
