@@ -23,15 +23,24 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
     return y
 
 
-def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
-    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
 def foreach_addcdiv_scalar(x1: list[torch.Tensor], x2: list[torch.Tensor], x3: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     """x1[i] + x2[i] / x3[i] * scalar for every i; dense tensors of one type: float16, bfloat16 or float32."""
     y: list[torch.Tensor] = torch.ops.cann_bench.foreach_addcdiv_scalar(x1, x2, x3, scalar)
@@ -44,19 +53,26 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     return y
 
 
+def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
+    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
+
+
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
     return y
 
 
-def mish(x: torch.Tensor) -> torch.Tensor:
-    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.mish(x)
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
     return y
+
+
+def mish(x: torch.Tensor) -> torch.Tensor:
+    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.mish(x)
 
 
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
