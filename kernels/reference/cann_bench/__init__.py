@@ -23,13 +23,13 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
-def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
     """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
     indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
     return indices
 
 
-def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
@@ -56,6 +56,7 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
 def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
     """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
     y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
+    return y
 
 
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -73,6 +74,7 @@ def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> tor
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
 
 
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
