@@ -5,6 +5,7 @@
 #include "kernel_operator.h"
 
 #include "../../../common/copy_kernel.h"
+#include "scatter_compare.h"
 #include "scatter_launch.h"
 #include "scatter_scalar.h"
 #include "scatter_tiling.h"
@@ -34,6 +35,12 @@ __global__ __aicore__ void scatter_scalar(GM_ADDR data, GM_ADDR indices, GM_ADDR
     RunItems<T, ScatterScalar>(data, indices, updates, y, tiling);
 }
 
+template <typename T>
+__global__ __aicore__ void scatter_compare(GM_ADDR data, GM_ADDR indices, GM_ADDR updates, GM_ADDR y, ItemTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    RunItems<T, ScatterCompare>(data, indices, updates, y, tiling);
+}
+
 __global__ __aicore__ void scatter_copy(GM_ADDR data, GM_ADDR y, int64_t bytes) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     common::CopyKernel copy;
@@ -44,6 +51,11 @@ template <typename T>
 static void LaunchTyped(int32_t indexBytes, Reduction reduction, const ScatterTensors &tensors, const ScatterShape &shape, void *stream) {
     const auto plan = scatter_tiling::PlanCommon(shape, reduction, indexBytes, sizeof(T));
     const auto data = (GM_ADDR)tensors.data, indices = (GM_ADDR)tensors.indices, updates = (GM_ADDR)tensors.updates, y = (GM_ADDR)tensors.y;
+    const auto compared = scatter_tiling::PlanCompare(plan, {sizeof(T), reduction != Reduction::kNone});
+    if (compared.items > 0) {
+        scatter_compare<T><<<compared.blocks, nullptr, stream>>>(data, indices, updates, y, compared);
+        return;
+    }
     const auto tiling = scatter_tiling::PlanScalar(plan, sizeof(T));
     scatter_scalar<T><<<tiling.blocks, nullptr, stream>>>(data, indices, updates, y, tiling);
 }

@@ -32,6 +32,7 @@ struct ItemTiling {
     uint32_t perRange;  // rows
     uint32_t perChunk;  // rows of indices
     uint32_t together;  // planes of an item (compare and sort)
+    uint32_t lanes;     // elements of their row in the unified buffer
     int64_t itemsPerRun;
     int64_t items;
     uint32_t blocks;
@@ -86,6 +87,57 @@ inline ItemTiling PlanScalar(const ScatterCommon &common, int64_t elementBytes) 
     const int64_t rows = planes.length[kIndices];
     tiling.perChunk = static_cast<uint32_t>(isLine ? std::min(indices / 64 * 64, common::RoundUp(rows, 64)) : std::clamp<int64_t>(indices / perRow, 1, rows));
     tiling.items = units * tiling.ranges;
+    tiling.blocks = static_cast<uint32_t>(std::min(cores, tiling.items));
+    return tiling;
+}
+
+struct Rates {
+    int64_t elementBytes;
+    bool isReduction;
+};
+
+/* Unified buffer of ScatterCompare for each lane: per row of data, per row of a chunk. */
+inline int64_t ComparePerRow(const Rates &rates) { return 2 * rates.elementBytes + (rates.isReduction && rates.elementBytes == 2 ? 4 : 0); }
+
+inline int64_t ComparePerIndex(const Rates &rates, int64_t indexBytes) {
+    const int64_t words = rates.elementBytes == 8 ? 2 : 1, combined = rates.isReduction ? 4 + (rates.elementBytes == 2 ? 4 : 0) : 0;
+    return indexBytes + rates.elementBytes + 4 * words + 1 + combined + (words == 2 ? 8 : 0);
+}
+
+/* Whole rows of the axis, of a strip or of several planes; `items` is 0 where that does not fit or would take too long. */
+inline ItemTiling PlanCompare(const ScatterCommon &common, const Rates &rates) {
+    constexpr int64_t kMostPlaces = 256, kLeastWidth = 12, kBits = 256, kLeastLanes = 256;
+    ItemTiling tiling{};
+    tiling.common = common;
+    const auto &planes = common.planes;
+    const int64_t length = planes.length[kData], rows = planes.length[kIndices], granule = rates.elementBytes == 2 ? 16 : 8;
+    const int64_t room = std::min<int64_t>(Room(), 184 * 1024) - 2048;  // Select needs the end
+    if (length > kMostPlaces || planes.width < kLeastWidth || (rates.elementBytes == 8 && rates.isReduction)) {
+        return tiling;
+    }
+    int64_t chunk = std::min<int64_t>(rows, 64);
+    const auto lanesFor = [&](int64_t some) {
+        return room / (length * ComparePerRow(rates) + some * ComparePerIndex(rates, common.indexBytes)) / kBits * kBits;
+    };
+    while (chunk > 1 && lanesFor(chunk) < 2 * kLeastLanes) {
+        chunk = (chunk + 1) / 2;
+    }
+    const int64_t most = std::min<int64_t>(lanesFor(chunk), 4096), cores = common::VectorCores();
+    if (most < kLeastLanes) {
+        return tiling;
+    }
+    const int64_t strips =
+        std::max(common::CeilDiv(planes.width, most), std::min(common::CeilDiv(cores, planes.planes), common::CeilDiv(planes.width, kLeastLanes)));
+    tiling.columns = static_cast<uint32_t>(common::RoundUp(common::CeilDiv(planes.width, strips), granule));
+    tiling.strips = common::CeilDiv(planes.width, static_cast<int64_t>(tiling.columns));
+    tiling.width = tiling.columns;
+    const int64_t run = common::RunOf(planes), share = std::max<int64_t>(planes.planes * tiling.strips / cores, 1);
+    tiling.together = static_cast<uint32_t>(tiling.strips > 1 ? 1 : std::clamp<int64_t>(most / tiling.width, 1, std::min({run, share, kMostRows})));
+    tiling.lanes = static_cast<uint32_t>(common::RoundUp(static_cast<int64_t>(tiling.together) * tiling.width, kBits));
+    tiling.perRange = static_cast<uint32_t>(length);
+    tiling.perChunk = static_cast<uint32_t>(chunk);
+    tiling.itemsPerRun = common::CeilDiv(run, static_cast<int64_t>(tiling.together));
+    tiling.items = planes.planes / run * tiling.itemsPerRun * tiling.strips;
     tiling.blocks = static_cast<uint32_t>(std::min(cores, tiling.items));
     return tiling;
 }

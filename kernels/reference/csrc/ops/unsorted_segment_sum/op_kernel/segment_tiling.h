@@ -75,7 +75,7 @@ constexpr int64_t kMostFetched = 4096;                // rows of a sorted list
 constexpr int64_t kKeptBytes = 160 << 20;             // of y in L2
 constexpr int64_t kFetchBuffers = 3;
 constexpr int64_t kMostPerRound = 1 << 15;  // additions of halves that no plane overflows by
-constexpr double kBarriers = 9000;          // cycles: clearing sums, meeting twice, finishing
+constexpr double kBarriers = 4000;          // cycles: clearing sums, meeting twice, finishing
 
 inline int64_t Room() { return common::UnifiedBufferBytes() - 1024; }
 
@@ -102,7 +102,7 @@ inline double FetchCycles(const Traits &traits, const SegmentShape &shape, int64
     const double most = groups == 1 ? rows : rows + 2.2 * std::sqrt(rows);  // of a core, where ids are random
     const double stored =
         static_cast<double>(shape.segments) / static_cast<double>(groups) * std::max(40.0, width * static_cast<double>(traits.bytes) / kStoredPerCycle);
-    return most * RowCycles(traits, width, kScalarFetch) + stored + static_cast<double>(shape.rows) * 2;
+    return most * RowCycles(traits, width, kScalarFetch) + stored + static_cast<double>(shape.rows) * 3 + 2500;
 }
 
 inline double PlanFetch(SegmentPlan &plan, const Traits &traits) {
@@ -156,8 +156,8 @@ inline double PlanAdd(SegmentPlan &plan, const Traits &traits) {
     const int64_t left = room - (add.isLocal ? sumBytes * shape.segments : 0);
     add.perTile = static_cast<uint32_t>(std::clamp<int64_t>(left / (add.stride * perElement + 2 * add.idBytes), 1, std::min<int64_t>(rows, 1024)));
     add.perRound = traits.planes == 2 && !add.isLocal ? kMostPerRound : shape.rows;
-    const double width = static_cast<double>(shape.columns), words = static_cast<double>(4 * traits.words * traits.planes);
-    const double loaded = width * static_cast<double>(traits.bytes) / kBytesPerCycle, words = width * 4 * static_cast<double>(traits.words);
+    const double width = static_cast<double>(shape.columns), loaded = width * static_cast<double>(traits.bytes) / kBytesPerCycle;
+    const double words = width * 4 * static_cast<double>(traits.words);
     const double there = static_cast<double>(traits.planes) * std::max(kStoreCycles, words / kBytesPerCycle) + (words > 512 ? loaded : 0);
     const double perRow = add.isLocal ? RowCycles(traits, width, kScalarAdd) : std::max(there, kScalarAdd);
     const double all = words * static_cast<double>(traits.planes), cleared = all * static_cast<double>(shape.segments) / 48 / kStoredPerCycle;
