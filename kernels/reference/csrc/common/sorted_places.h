@@ -18,6 +18,23 @@
 
 namespace common {
 
+/* places - first, and `outside` for what is not from 0 to outside - 1 then; `work` is as long. */
+__aicore__ inline void LimitPlaces(const AscendC::LocalTensor<int32_t> &places, const AscendC::LocalTensor<int32_t> &work, int32_t first, int32_t outside,
+                                   uint32_t count) {
+    AscendC::Adds(places, places, -first, count);
+    AscendC::PipeBarrier<PIPE_V>();
+    AscendC::Maxs(places, places, -1, count);
+    AscendC::PipeBarrier<PIPE_V>();
+    AscendC::ShiftRight(work, places, 31, count);  // -1 below 0, else 0
+    AscendC::PipeBarrier<PIPE_V>();
+    AscendC::Muls(work, work, -(outside + 1), count);
+    AscendC::PipeBarrier<PIPE_V>();
+    AscendC::Add(places, places, work, count);
+    AscendC::PipeBarrier<PIPE_V>();
+    AscendC::Mins(places, places, outside, count);
+    AscendC::PipeBarrier<PIPE_V>();
+}
+
 class SortedPlaces {
 public:
     static constexpr uint32_t kGroup = PairSort::kGroup;  // places come in whole groups

@@ -8,6 +8,7 @@
 #include "scatter_compare.h"
 #include "scatter_launch.h"
 #include "scatter_scalar.h"
+#include "scatter_sort.h"
 #include "scatter_tiling.h"
 
 /* What the planes of indices do not reach of data goes to y; or all of it, and the kernel goes on from there. */
@@ -41,6 +42,12 @@ __global__ __aicore__ void scatter_compare(GM_ADDR data, GM_ADDR indices, GM_ADD
     RunItems<T, ScatterCompare>(data, indices, updates, y, tiling);
 }
 
+template <typename T>
+__global__ __aicore__ void scatter_sort(GM_ADDR data, GM_ADDR indices, GM_ADDR updates, GM_ADDR y, ItemTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    RunItems<T, ScatterSort>(data, indices, updates, y, tiling);
+}
+
 __global__ __aicore__ void scatter_copy(GM_ADDR data, GM_ADDR y, int64_t bytes) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     common::CopyKernel copy;
@@ -51,10 +58,17 @@ template <typename T>
 static void LaunchTyped(int32_t indexBytes, Reduction reduction, const ScatterTensors &tensors, const ScatterShape &shape, void *stream) {
     const auto plan = scatter_tiling::PlanCommon(shape, reduction, indexBytes, sizeof(T));
     const auto data = (GM_ADDR)tensors.data, indices = (GM_ADDR)tensors.indices, updates = (GM_ADDR)tensors.updates, y = (GM_ADDR)tensors.y;
-    const auto compared = scatter_tiling::PlanCompare(plan, {sizeof(T), reduction != Reduction::kNone});
-    if (compared.items > 0) {
+    const scatter_tiling::Rates rates{sizeof(T), reduction != Reduction::kNone};
+    const auto compared = scatter_tiling::PlanCompare(plan, rates), sorted = scatter_tiling::PlanSort(plan, rates);
+    if (compared.items > 0 && (sorted.items == 0 || scatter_tiling::CompareCycles(compared, rates) <= scatter_tiling::SortCycles(sorted, rates))) {
         scatter_compare<T><<<compared.blocks, nullptr, stream>>>(data, indices, updates, y, compared);
         return;
+    }
+    if constexpr (sizeof(T) < 8) {
+        if (sorted.items > 0) {
+            scatter_sort<T><<<sorted.blocks, nullptr, stream>>>(data, indices, updates, y, sorted);
+            return;
+        }
     }
     const auto tiling = scatter_tiling::PlanScalar(plan, sizeof(T));
     scatter_scalar<T><<<tiling.blocks, nullptr, stream>>>(data, indices, updates, y, tiling);

@@ -32,6 +32,8 @@ struct ItemTiling {
     uint32_t perRange;  // rows
     uint32_t perChunk;  // rows of indices
     uint32_t together;  // planes of an item (compare and sort)
+    uint32_t isLine;    // rows side by side, one column (sort)
+    uint32_t places;    // of an item, in whole groups, with one row beside them where there are several ranges (sort)
     uint32_t lanes;     // elements of their row in the unified buffer
     int64_t itemsPerRun;
     int64_t items;
@@ -61,6 +63,10 @@ inline ScatterCommon PlanCommon(const ScatterShape &shape, Reduction reduction, 
     return plan;
 }
 
+inline bool IsLine(const common::AxisPlanes &planes) {
+    return planes.width == 1 && planes.step[kData] == 1 && planes.step[kIndices] == 1 && planes.step[kUpdates] == 1;
+}
+
 /* Items of one plane for the scalar unit. */
 inline ItemTiling PlanScalar(const ScatterCommon &common, int64_t elementBytes) {
     constexpr int64_t kGranule = 32;
@@ -69,7 +75,7 @@ inline ItemTiling PlanScalar(const ScatterCommon &common, int64_t elementBytes) 
     const auto &planes = common.planes;
     const int64_t perCell = elementBytes == 2 ? 2 + 4 : elementBytes, perIndex = common.indexBytes + perCell + 3 * 4 + 1;
     const int64_t cells = Room() / 2 / perCell, indices = Room() * 2 / 5 / perIndex, length = planes.length[kData];
-    const bool isLine = planes.width == 1 && planes.step[kData] == 1 && planes.step[kIndices] == 1 && planes.step[kUpdates] == 1;
+    const bool isLine = IsLine(planes);
     const int64_t unit = isLine ? 1 : kGranule, widest = isLine ? 1 : std::min<int64_t>(common::RoundUp(planes.width, kGranule), 1024);
     const int64_t perRow = std::clamp<int64_t>(cells / length / unit * unit, unit, widest);
     tiling.columns = static_cast<uint32_t>(std::min(perRow, planes.width));
@@ -139,6 +145,89 @@ inline ItemTiling PlanCompare(const ScatterCommon &common, const Rates &rates) {
     tiling.itemsPerRun = common::CeilDiv(run, static_cast<int64_t>(tiling.together));
     tiling.items = planes.planes / run * tiling.itemsPerRun * tiling.strips;
     tiling.blocks = static_cast<uint32_t>(std::min(cores, tiling.items));
+    return tiling;
+}
+
+inline double CompareCycles(const ItemTiling &tiling, const Rates &rates) {
+    return 0.1 * tiling.perRange * static_cast<double>(rates.elementBytes == 8 ? 2 : 1);
+}
+
+/* Unified buffer of ScatterSort per place and per index. */
+inline int64_t SortPerPlace(const Rates &rates) {
+    return common::SortedPlaces::kBytesPerPair + common::SortedPlaces::kBytesPerPlace + 2 * rates.elementBytes + 8;
+}
+inline int64_t SortPerIndex(const Rates &rates, int64_t indexBytes) { return common::SortedPlaces::kBytesPerPair + indexBytes + rates.elementBytes + 4; }
+
+constexpr int64_t kSortFixed = common::SortedPlaces::kFixedBytes + 4096, kMostSorted = 2304;  // places
+
+/* Whole planes side by side, or ranges of one plane whose rows are single elements. */
+inline void PlanSortedLines(ItemTiling &tiling, int64_t indices) {
+    const auto &planes = tiling.common.planes;
+    const int64_t length = planes.length[kData], rows = planes.length[kIndices], run = common::RunOf(planes), cores = common::VectorCores();
+    const bool isDense = common::RunMove(planes, kData) == length && common::RunMove(planes, kIndices) == rows && common::RunMove(planes, kUpdates) == rows;
+    const int64_t share = std::max<int64_t>(planes.planes / cores, 1);
+    const int64_t together = isDense ? std::clamp<int64_t>(std::min(kMostSorted / length, indices / rows), 1, std::min(run, share)) : 1;
+    tiling.isLine = 1;
+    tiling.width = tiling.columns = 1;
+    tiling.strips = 1;
+    tiling.together = static_cast<uint32_t>(together);
+    tiling.ranges = common::CeilDiv(length, kMostSorted);
+    if (planes.planes * tiling.ranges < cores) {
+        tiling.ranges = std::min(common::CeilDiv(cores, planes.planes), common::CeilDiv(length, static_cast<int64_t>(512)));
+    }
+    tiling.perRange = static_cast<uint32_t>(common::CeilDiv(length, tiling.ranges));
+    tiling.perChunk = static_cast<uint32_t>(std::min(together * rows, indices));
+    tiling.lanes = static_cast<uint32_t>(common::RoundUp(static_cast<int64_t>(tiling.perChunk), 64));
+    tiling.places = static_cast<uint32_t>(common::RoundUp(together * tiling.perRange + (tiling.ranges > 1 ? 1 : 0), 64));
+    tiling.itemsPerRun = common::CeilDiv(run, together);
+    tiling.items = planes.planes / run * tiling.itemsPerRun * tiling.ranges;
+}
+
+/* Ranges of strips of one plane. */
+inline void PlanSortedStrips(ItemTiling &tiling, const Rates &rates) {
+    const auto &planes = tiling.common.planes;
+    const int64_t length = planes.length[kData], rows = planes.length[kIndices], granule = rates.elementBytes == 2 ? 16 : 8;
+    tiling.isLine = 0;
+    tiling.together = 1;
+    tiling.width = static_cast<uint32_t>(std::clamp<int64_t>(kMostSorted / length / granule * granule, granule, common::RoundUp(planes.width, granule)));
+    tiling.columns = static_cast<uint32_t>(std::min<int64_t>(tiling.width, planes.width));
+    tiling.strips = common::CeilDiv(planes.width, static_cast<int64_t>(tiling.columns));
+    tiling.ranges = common::CeilDiv(length * tiling.width, kMostSorted + granule * 16);
+    tiling.perRange = static_cast<uint32_t>(common::CeilDiv(length, tiling.ranges));
+    tiling.places = static_cast<uint32_t>(common::RoundUp((tiling.perRange + (tiling.ranges > 1 ? 1 : 0)) * static_cast<int64_t>(tiling.width), 64));
+    const int64_t room = Room() - kSortFixed - tiling.places * SortPerPlace(rates);
+    const int64_t fitting = room / SortPerIndex(rates, tiling.common.indexBytes) / 64 * 64 / tiling.width;
+    tiling.perChunk = static_cast<uint32_t>(std::clamp<int64_t>(fitting, 1, std::min(rows, kMostRows)));
+    tiling.lanes = static_cast<uint32_t>(common::RoundUp(static_cast<int64_t>(tiling.perChunk) * tiling.width, 64));
+    tiling.itemsPerRun = common::RunOf(planes);
+    tiling.items = planes.planes * tiling.strips * tiling.ranges;
+}
+
+/* Cycles per update; what the other ways take is compared with it. */
+inline double SortCycles(const ItemTiling &tiling, const Rates &rates) {
+    const auto &planes = tiling.common.planes;
+    const double indices = static_cast<double>(tiling.perChunk) * tiling.width, used = static_cast<double>(tiling.perChunk) * tiling.columns;
+    const double levels = rates.isReduction ? 5 : 1, chunk = (tiling.places + indices) * 2.1 + tiling.places * 0.28 * levels + 1500;
+    const double item = static_cast<double>(planes.length[kIndices]) * tiling.together / tiling.perChunk;
+    return chunk / used * static_cast<double>(tiling.ranges) + 3000 / (used * item);
+}
+
+/* `items` is 0 where the scalar unit would be faster. */
+inline ItemTiling PlanSort(const ScatterCommon &common, const Rates &rates) {
+    constexpr double kScalarCycles = 38;
+    ItemTiling tiling{};
+    tiling.common = common;
+    if (rates.elementBytes == 8) {
+        return tiling;
+    }
+    if (IsLine(common.planes)) {
+        const int64_t room = Room() - kSortFixed - (kMostSorted + 64) * SortPerPlace(rates);
+        PlanSortedLines(tiling, room / SortPerIndex(rates, common.indexBytes) / 64 * 64);
+    } else {
+        PlanSortedStrips(tiling, rates);
+    }
+    tiling.blocks = static_cast<uint32_t>(std::min(common::VectorCores(), tiling.items));
+    tiling.items = SortCycles(tiling, rates) < kScalarCycles ? tiling.items : 0;
     return tiling;
 }
 

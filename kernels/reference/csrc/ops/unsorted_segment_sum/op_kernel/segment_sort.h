@@ -158,25 +158,8 @@ private:
             AscendC::PipeBarrier<PIPE_V>();
         }
         if (tiling_.passes > 1) {
-            LimitToPass(places, sorted_.Payloads().template ReinterpretCast<int32_t>(), count, pass);
+            common::LimitPlaces(places, sorted_.Payloads().template ReinterpretCast<int32_t>(), pass * PerPass(), PerPass(), count);
         }
-    }
-
-    /* Ids below and above those of the pass become its last place; `work` is as long. */
-    __aicore__ inline void LimitToPass(const SumWords &places, const SumWords &work, uint32_t count, uint32_t pass) {
-        const int32_t outside = PerPass();
-        AscendC::Adds(places, places, -static_cast<int32_t>(pass * PerPass()), count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Maxs(places, places, -1, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::ShiftRight(work, places, 31, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Muls(work, work, -(outside + 1), count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Add(places, places, work, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Mins(places, places, outside, count);
-        AscendC::PipeBarrier<PIPE_V>();
     }
 
     /* The payload is the element; of an int64 its byte offset in the tile, and the neutral one that of a zero behind it. */
