@@ -67,7 +67,8 @@ def _gcd_rows() -> list[Row]:
     rows: list[Row] = [([[40, 3], [3]], "int64", {}, ranges) for ranges in ([long, long], [long, [-1000, 1000]], [[-7, 7], long])]
     zeros: list[Row] = [([[300], [300]], dtype, {}, [[-1, 1], [0, 0]]) for dtype in GCD_RANGES]
     least: list[Row] = [([[9], [9]], "int16", {}, [[-32768, -32768], [-32768, -32767]]), ([[9], [9]], "int32", {}, [[-(2**31), -(2**31)], [0, 0]])]
-    return [*_two_sides({**GCD_RANGES}), *rows, *zeros, *least]
+    longest: list[Row] = [([[70], [70]], "int64", {}, ranges) for ranges in ([[-(2**63), -(2**63)], [-1, 1]], [long, [0, 0]], [[-(2**63)] * 2, [-(2**63)] * 2])]
+    return [*_two_sides({**GCD_RANGES}), *rows, *zeros, *least, *longest]
 
 
 def _rotary_rows() -> list[Row]:

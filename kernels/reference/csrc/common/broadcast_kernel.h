@@ -46,7 +46,7 @@ public:
         Place next = PlaceOf(share.first);
         Load(next);
         for (int32_t side = 0; side < 2; ++side) {
-            sides_[side].FillOffsets(plan_, perTile_);
+            sides_[side].Prepare(plan_, perTile_);
         }
         for (int64_t tile = share.first; tile < end; ++tile) {
             const Place now = next;

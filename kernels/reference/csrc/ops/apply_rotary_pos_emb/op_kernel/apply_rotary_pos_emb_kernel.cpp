@@ -22,29 +22,28 @@ class RotaryKernel {
 public:
     using Floats = AscendC::LocalTensor<float>;
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
-    /* Queues, the product with the partners, a copy in float32 of 16-bit types; partners and angles besides. */
-    static constexpr int64_t kBytesPerElement =
-        4 * sizeof(T) + (kIsFloat ? 1 : 2) * sizeof(float) + RotaryPartner<T>::kBytesPerElement + RotaryAngles<T>::kBytesPerElement;
     static constexpr int64_t kFixedBytes = RotaryAngles<T>::kFixedBytes + 8 * common::kBurstBytes;
 
     __aicore__ inline void Init(const RotaryTensors &tensors, const RotaryPlan &plan) {
         plan_ = plan;
         length_ = 2 * plan.pairs;
         const uint32_t tile = plan.perTile[0] * plan.perTile[1] * plan.perTile[2] * length_;
-        const uint32_t perTile = (tile + RotaryAngles<T>::kGranule * 2 - 1) / (RotaryAngles<T>::kGranule * 2) * (RotaryAngles<T>::kGranule * 2);
+        const uint32_t perTile = common::RoundUp(tile, RotaryAngles<T>::kGranule);
         for (int32_t which = 0; which < 2; ++which) {
             x_[which].SetGlobalBuffer((__gm__ T *)(which == 0 ? tensors.query : tensors.key));
             x_[which].SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the results
             y_[which].SetGlobalBuffer((__gm__ T *)(which == 0 ? tensors.queryOut : tensors.keyOut));
         }
         pipe_.InitBuffer(in_, 2, perTile * sizeof(T));
-        pipe_.InitBuffer(out_, 2, perTile * sizeof(T));
-        pipe_.InitBuffer(product_, perTile * sizeof(float));
         if constexpr (!kIsFloat) {
             pipe_.InitBuffer(straight_, perTile * sizeof(float));
         }
         partner_.Init(pipe_, plan, perTile);
-        pipe_.InitBuffer(pad_, common::kBurstBytes / 2);  // angles start 256 bytes off: sources that share a bank group are read in turn
+        pipe_.InitBuffer(pad_, common::kBurstBytes / 2);  // products start 256 bytes off: sources that share a bank group are read in turn
+        pipe_.InitBuffer(out_, 2, perTile * sizeof(T));
+        if constexpr (!kIsFloat) {
+            pipe_.InitBuffer(product_, perTile * sizeof(float));
+        }
         angles_.Init(pipe_, (GM_ADDR)tensors.cos, (GM_ADDR)tensors.sin, plan);
     }
 
@@ -53,7 +52,7 @@ public:
         const int64_t end = 2 * (share.first + share.count);
         Place next = PlaceOf(2 * share.first);
         Load(next);
-        angles_.FillOffsets(product_.template Get<float>(), plan_.isGathered, partner_.Offsets());
+        angles_.FillOffsets(Spare(), plan_.isGathered, partner_.Offsets());
         for (int64_t step = 2 * share.first; step < end; ++step) {
             const Place now = next;
             if (step + 1 < end) {
@@ -61,7 +60,7 @@ public:
                 Load(next);
             }
             if (now.isNew) {
-                angles_.Place(product_.template Get<float>(), now.positions);
+                angles_.Place(Spare(), now.positions);
             }
             Compute(now.count);
             CopyOut(now);
@@ -78,6 +77,15 @@ private:
         int32_t which;
         bool isNew;  // other positions than the tile's before
     };
+
+    /* Room for a tile in float32. */
+    __aicore__ inline Floats Spare() {
+        if constexpr (kIsFloat) {
+            return angles_.Spare();
+        } else {
+            return straight_.template Get<float>();
+        }
+    }
 
     __aicore__ inline Place PlaceOf(int64_t step) const {
         const int64_t tile = step / 2, groupChunk = tile % plan_.chunks[0];
@@ -110,23 +118,18 @@ private:
     }
 
     __aicore__ inline void Compute(uint32_t count) {
-        const auto product = product_.template Get<float>();
         auto x = in_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
         AscendC::PipeBarrier<PIPE_V>();  // what the last tile left has been read
         if constexpr (kIsFloat) {
-            partner_.Multiply(product, x, x, angles_.Sin(), count);
-            AscendC::Mul(y, x, angles_.Cos(), count);
-            AscendC::PipeBarrier<PIPE_V>();
-            AscendC::Add(y, y, product, count);
+            partner_.Multiply(y, x, x, angles_.Sin(), count);
+            AscendC::MulAddDst(y, x, angles_.Cos(), count);
         } else {
-            const auto straight = straight_.template Get<float>();
+            const auto product = product_.template Get<float>(), straight = straight_.template Get<float>();
             partner_.Multiply(product, straight, x, angles_.Sin(), count);
-            AscendC::Mul(straight, straight, angles_.Cos(), count);
+            AscendC::MulAddDst(product, straight, angles_.Cos(), count);
             AscendC::PipeBarrier<PIPE_V>();
-            AscendC::Add(straight, straight, product, count);
-            AscendC::PipeBarrier<PIPE_V>();
-            AscendC::Cast(y, straight, AscendC::RoundMode::CAST_RINT, count);
+            AscendC::Cast(y, product, AscendC::RoundMode::CAST_RINT, count);
         }
         in_.FreeTensor(x);
         out_.EnQue(y);
@@ -164,7 +167,7 @@ __global__ __aicore__ void apply_rotary_pos_emb_kernel(RotaryTensors tensors, Ro
 
 template <typename T>
 static void LaunchTyped(const RotaryTensors &tensors, void *stream) {
-    const auto plan = PlanRotary(tensors, {sizeof(T), RotaryKernel<T>::kBytesPerElement, RotaryKernel<T>::kFixedBytes});
+    const auto plan = PlanRotary(tensors, sizeof(T), RotaryKernel<T>::kFixedBytes);
     apply_rotary_pos_emb_kernel<T><<<plan.blocks, nullptr, stream>>>(tensors, plan);
 }
 

@@ -2,9 +2,9 @@
  * Cosines and sines in the places of the elements of a tile, in float32: an element x with partner x' becomes x cos + x' sin, where the sine of the first of a
  * pair is negative.
  *
- * Gather brings them there, by byte offsets that are computed once. It reads from two copies, one for the first and one for the second elements of pairs; of
- * sines the first is negative. Where heads start at multiples of 32 bytes only one head of every position is gathered, and copied to the other heads and
- * groups: Gather takes 14 cycles for 64 elements, a copy one.
+ * Pairs that are halves of whole 32 bytes: copies with gaps. Others: Gather, from two copies of the angles, one for the first and one for the second elements
+ * of pairs, by byte offsets that are computed once. Where heads start at multiples of 32 bytes only one head of every position is made, and copied to the other
+ * heads and groups: Gather takes 14 cycles for 64 elements, a copy one.
  *
  * Offsets are computed in float32, exactly: indices and offsets are below 2^24, and (i + 1/2) / n rounded down is i / n for all i below 2^20.
  */
@@ -22,26 +22,33 @@ template <typename T>
 class RotaryAngles {
 public:
     using Floats = AscendC::LocalTensor<float>;
-    static constexpr uint32_t kGranule = 128;  // elements of buffers: whole 512 bytes of float
-    /* Raw cosines and sines twice, two copies of one of them, offsets, and both in their places. */
-    static constexpr int64_t kBytesPerElement = 2 * sizeof(T) + 4 * sizeof(float);
-    static constexpr int64_t kFixedBytes = 10 * common::kBurstBytes;
+    static constexpr uint32_t kGranule = 256;                         // elements of buffers: whole 512 bytes of 16-bit types
+    static constexpr int64_t kFixedBytes = 20 * common::kBurstBytes;  // buffers rounded up, pads
 
     __aicore__ inline void Init(AscendC::TPipe &pipe, GM_ADDR cos, GM_ADDR sin, const RotaryPlan &plan) {
         plan_ = plan;
         length_ = 2 * plan.pairs;
-        isCopied_ = length_ % common::kBlockFloats == 0;
+        isCopied_ = length_ % kRotaryAlignment == 0;
         const uint32_t tile = plan.perTile[0] * plan.perTile[1] * plan.perTile[2] * length_, perTile = (tile + kGranule - 1) / kGranule * kGranule;
         gathered_ = isCopied_ ? plan.perTile[1] * length_ : tile;
+        isPaired_ = plan.isInHalves && plan.pairs % (2 * common::kSlice) == 0;
         copyElements_ = (plan.perTile[1] * plan.pairs + kGranule - 1) / kGranule * kGranule;
-        for (int32_t which = 0; which < 2; ++which) {
-            pipe.InitBuffer(raw_[which], 2, copyElements_ * sizeof(T));
-            pipe.InitBuffer(placed_[which], perTile * sizeof(float));
-            global_[which].SetGlobalBuffer((__gm__ T *)(which == 0 ? cos : sin));
+        InitAngles(pipe, (__gm__ T *)cos, 0, perTile);
+        if (!isPaired_) {
+            pipe.InitBuffer(pad_, common::kBurstBytes / 2);
         }
+        InitAngles(pipe, (__gm__ T *)sin, 1, perTile);
         pipe.InitBuffer(copies_, 2 * copyElements_ * sizeof(float));
-        pipe.InitBuffer(offsets_, perTile * sizeof(float));
+        if (!plan.isInHalves) {
+            pipe.InitBuffer(offsets_, (gathered_ + kGranule - 1) / kGranule * kGranule * sizeof(float));
+        }
+        if (std::is_same_v<T, float> && !plan.isInHalves) {
+            pipe.InitBuffer(spare_, perTile * sizeof(float));
+        }
     }
+
+    /* Room for a tile, unless pairs are in halves; for float32, others have such a tensor anyway. */
+    __aicore__ inline Floats Spare() { return plan_.isInHalves ? Cos() : spare_.template Get<float>(); }
 
     __aicore__ inline Floats Cos() { return placed_[0].template Get<float>(); }
     __aicore__ inline Floats Sin() { return placed_[1].template Get<float>(); }
@@ -65,22 +72,23 @@ public:
             MakeCopies(raw, positions * plan_.pairs, which == 1);
             raw_[which].FreeTensor(raw);
             const auto placed = placed_[which].template Get<float>(), copies = copies_.template Get<float>();
-            const auto offsets = offsets_.template Get<uint32_t>();
             if (!isCopied_) {
-                AscendC::Gather(placed, copies, offsets, 0, gathered_ / plan_.perTile[1] * positions);
+                AscendC::Gather(placed, copies, offsets_.template Get<uint32_t>(), 0, gathered_ / plan_.perTile[1] * positions);
             } else {
-                const auto rows = plan_.perTile[2] > 1 ? spare : placed;
-                AscendC::Gather(rows, copies, offsets, 0, positions * length_);
-                AscendC::PipeBarrier<PIPE_V>();
-                CopyToHeads(placed, rows, positions);
+                MakeHead(placed, spare, copies, positions);
+                CopyToHeads(placed, positions);
                 CopyToGroups(placed, positions);
             }
             AscendC::PipeBarrier<PIPE_V>();
         }
     }
 
-    /* The offsets of the angles and, if `partners` is wanted, those of each element's partner. Once; `spare` has room for a tile. */
+    /* Unless pairs are in halves: the offsets of the angles and, if `partners` is wanted, those of each element's partner. Once; `spare` has room for a tile.
+     */
     __aicore__ inline void FillOffsets(const Floats &spare, bool hasPartners, const AscendC::LocalTensor<uint32_t> &partners) {
+        if (plan_.isInHalves) {
+            return;
+        }
         const uint32_t tile = plan_.perTile[0] * plan_.perTile[1] * plan_.perTile[2] * length_, count = hasPartners ? tile : gathered_;
         const auto row = Cos(), second = Sin(), offset = offsets_.template Get<float>();
         const float pairs = plan_.pairs, floatBytes = sizeof(float);
@@ -100,15 +108,15 @@ public:
                 AscendC::PipeBarrier<PIPE_V>();
                 AddTo(partner, second, -floatBytes, count);
             }
-            AscendC::Muls(offset, spare, floatBytes, count);
+            AscendC::Muls(offset, spare, floatBytes, gathered_);
             AscendC::PipeBarrier<PIPE_V>();
-            AddTo(offset, row, -floatBytes * pairs, count);
+            AddTo(offset, row, -floatBytes * pairs, gathered_);
         } else {  // second = half row - 2 row, row = half row / 2
             Quotient(second, spare, plan_.pairs, count);
             Quotient(row, second, 2, count);
-            AscendC::Muls(offset, spare, floatBytes, count);
+            AscendC::Muls(offset, spare, floatBytes, gathered_);
             AscendC::PipeBarrier<PIPE_V>();
-            AddTo(offset, second, -floatBytes * pairs, count);
+            AddTo(offset, second, -floatBytes * pairs, gathered_);
             AddTo(second, row, -2.0f, count);
             if (hasPartners) {  // place + pairs - 2 pairs second
                 AscendC::Muls(partner, spare, floatBytes, count);
@@ -118,9 +126,9 @@ public:
                 AddTo(partner, second, -2 * floatBytes * pairs, count);
             }
         }
-        AddTo(offset, second, floatBytes * copyElements_, count);
-        AddPositions(offset, row, spare, count);
-        AscendC::Cast(offset.template ReinterpretCast<int32_t>(), offset, AscendC::RoundMode::CAST_RINT, count);
+        AddTo(offset, second, floatBytes * copyElements_, gathered_);
+        AddPositions(offset, row, spare, gathered_);
+        AscendC::Cast(offset.template ReinterpretCast<int32_t>(), offset, AscendC::RoundMode::CAST_RINT, gathered_);
         if (hasPartners) {
             AscendC::Cast(partner.template ReinterpretCast<int32_t>(), partner, AscendC::RoundMode::CAST_RINT, count);
         }
@@ -128,6 +136,12 @@ public:
     }
 
 private:
+    __aicore__ inline void InitAngles(AscendC::TPipe &pipe, __gm__ T *angles, int32_t which, uint32_t perTile) {
+        pipe.InitBuffer(raw_[which], 1, copyElements_ * sizeof(T));
+        pipe.InitBuffer(placed_[which], perTile * sizeof(float));
+        global_[which].SetGlobalBuffer(angles);
+    }
+
     /* Two copies in float32, the first one negative if it is of sines. */
     __aicore__ inline void MakeCopies(const AscendC::LocalTensor<T> &raw, uint32_t count, bool isSine) {
         const auto first = copies_.template Get<float>(), second = first[copyElements_];
@@ -145,33 +159,37 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
     }
 
-    /* Row p of `rows` to all heads of position p, by the fewer instructions: for each head over the positions, or for each position over the heads. */
-    __aicore__ inline void CopyToHeads(const Floats &placed, const Floats &rows, uint32_t positions) {
+    /* The first head of each position. */
+    __aicore__ inline void MakeHead(const Floats &placed, const Floats &spare, const Floats &copies, uint32_t positions) {
         const uint32_t heads = plan_.perTile[2];
-        if (heads == 1) {
-            return;
-        }
-        for (uint32_t column = 0; column < length_; column += common::kSlice) {
-            const uint32_t lanes = length_ - column < common::kSlice ? length_ - column : common::kSlice;
-            if (heads < positions) {
-                for (uint32_t head = 0; head < heads; ++head) {
-                    Copy(placed[head * length_ + column], rows[column], lanes, positions, heads * length_, length_);
-                }
-            } else {
-                for (uint32_t position = 0; position < positions; ++position) {
-                    Copy(placed[position * heads * length_ + column], rows[position * length_ + column], lanes, heads, length_, 0);
-                }
+        if (plan_.isInHalves) {
+            CopyRows(placed, copies, positions, plan_.pairs, 0, heads * length_ - plan_.pairs);
+            CopyRows(placed[plan_.pairs], copies[copyElements_], positions, plan_.pairs, 0, heads * length_ - plan_.pairs);
+        } else {
+            AscendC::Gather(heads == 1 ? placed : spare, copies, offsets_.template Get<uint32_t>(), 0, positions * length_);
+            if (heads > 1) {
+                AscendC::PipeBarrier<PIPE_V>();
+                CopyRows(placed, spare, positions, length_, 0, (heads - 1) * length_);
             }
         }
         AscendC::PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void Copy(const Floats &to, const Floats &from, uint32_t lanes, uint32_t repeats, uint32_t toMove, uint32_t fromMove) {
-        const AscendC::CopyRepeatParams strides(1, 1, toMove / common::kBlockFloats, fromMove / common::kBlockFloats);
-        for (uint32_t done = 0; done < repeats; done += common::kMostRepeats) {
-            const uint32_t now = repeats - done < common::kMostRepeats ? repeats - done : common::kMostRepeats;
-            AscendC::Copy(to[done * toMove], from[done * fromMove], lanes, now, strides);
+    /* The first head to the others, twice as many each time. */
+    __aicore__ inline void CopyToHeads(const Floats &placed, uint32_t positions) {
+        const uint32_t heads = plan_.perTile[2];
+        for (uint32_t done = 1; done < heads; done *= 2) {
+            const uint32_t now = heads - done < done ? heads - done : done, gap = (heads - now) * length_;
+            CopyRows(placed[done * length_], placed, positions, now * length_, gap, gap);
+            AscendC::PipeBarrier<PIPE_V>();
         }
+    }
+
+    /* Rows of `count` floats, with gaps between them; all in whole 32 bytes. */
+    __aicore__ static inline void CopyRows(const Floats &to, const Floats &from, uint32_t rows, uint32_t count, uint32_t fromGap, uint32_t toGap) {
+        using common::kBlockFloats;
+        const AscendC::DataCopyParams shape(rows, count / kBlockFloats, fromGap / kBlockFloats, toGap / kBlockFloats);
+        AscendC::DataCopy(to, from, shape);
     }
 
     /* The first group to the others, twice as many each time. */
@@ -209,15 +227,18 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
     }
 
-    AscendC::TQue<AscendC::TPosition::VECIN, 2> raw_[2];
+    AscendC::TQue<AscendC::TPosition::VECIN, 1> raw_[2];
     AscendC::TBuf<AscendC::TPosition::VECCALC> placed_[2];
     AscendC::TBuf<AscendC::TPosition::VECCALC> copies_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> spare_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
     AscendC::GlobalTensor<T> global_[2];
     RotaryPlan plan_;
     uint32_t length_;        // of a head
     uint32_t gathered_;      // elements that Gather places
     uint32_t copyElements_;  // of one copy
+    bool isPaired_;          // halves a multiple of 512 bytes apart: an element and its partner are in one bank group
     bool isCopied_;          // heads and groups are copies of one another
 };
 

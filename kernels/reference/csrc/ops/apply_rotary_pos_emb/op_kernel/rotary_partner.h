@@ -16,7 +16,6 @@ class RotaryPartner {
 public:
     using Floats = AscendC::LocalTensor<float>;
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
-    static constexpr int64_t kBytesPerElement = sizeof(uint32_t);  // offsets
 
     __aicore__ inline void Init(AscendC::TPipe &pipe, const RotaryPlan &plan, uint32_t perTile) {
         plan_ = plan;

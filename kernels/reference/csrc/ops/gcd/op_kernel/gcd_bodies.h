@@ -5,6 +5,7 @@
 #define REFERENCE_GCD_BODIES_H
 
 #include "gcd_euclid.h"
+#include "gcd_long.h"
 
 class GcdOfWords {
 public:
@@ -18,6 +19,7 @@ public:
     __aicore__ inline void Run(const AscendC::LocalTensor<int32_t> &y, const AscendC::LocalTensor<int32_t> &a, const AscendC::LocalTensor<int32_t> &b,
                                uint32_t count) {
         AscendC::PipeBarrier<PIPE_V>();  // the tensors of the last tile have been read
+        euclid_.Begin(a, b, count);
         const auto divisors = euclid_.Run(a, b, count);
         AscendC::Adds(y, divisors, 0, count);
     }
@@ -44,6 +46,7 @@ public:
         AscendC::PipeBarrier<PIPE_V>();
         Widen(a_, a, count);
         Widen(b_, b, count);
+        euclid_.Begin(a_.Get<int32_t>(), b_.Get<int32_t>(), count);
         const auto divisors = euclid_.Run(a_.Get<int32_t>(), b_.Get<int32_t>(), count);
         Wrap(divisors, count);
         AscendC::Cast(y, divisors, AscendC::RoundMode::CAST_NONE, count);
@@ -72,76 +75,43 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> b_;
 };
 
+/* Where a number of a tile needs more than 32 bits the tile is handled in two parts, in the memory of one (gcd_long.h). */
 class GcdOfLongs {
 public:
     using Wide = int64_t;
     using Longs = AscendC::LocalTensor<int64_t>;
     static constexpr int64_t kBytesPerElement = GcdEuclid::kBytesPerElement + 2 * sizeof(int32_t);
-    static constexpr int64_t kFixedBytes = GcdEuclid::kFixedBytes;
+    static constexpr int64_t kFixedBytes = GcdEuclid::kFixedBytes + GcdEuclid::kLanes * kBytesPerElement;
     static constexpr int64_t kElementsPerLaunch = 400;
 
     __aicore__ inline void Init(AscendC::TPipe &pipe, uint32_t perTile) {
-        euclid_.Init(pipe, perTile);
-        pipe.InitBuffer(a_, perTile * sizeof(int32_t));
-        pipe.InitBuffer(b_, perTile * sizeof(int32_t));
+        perPart_ = (perTile + 2 * GcdEuclid::kLanes - 1) / (2 * GcdEuclid::kLanes) * GcdEuclid::kLanes;  // half a tile, in whole instructions
+        euclid_.Init(pipe, 2 * perPart_);
+        pipe.InitBuffer(a_, 2 * perPart_ * sizeof(int32_t));
+        pipe.InitBuffer(b_, 2 * perPart_ * sizeof(int32_t));
+        long_.Init(euclid_, a_.Get<int32_t>(), b_.Get<int32_t>(), perPart_);
     }
 
+    /* Conversion to int32 saturates: where nothing is as large as its ends, as floats, all numbers were converted exactly. */
     __aicore__ inline void Run(const Longs &y, const Longs &a, const Longs &b, uint32_t count) {
-        AscendC::PipeBarrier<PIPE_V>();
-        if (!AreShort(a, b, count)) {
-            RunLong(y, a, b, count);
-            return;
-        }
         const auto aShort = a_.Get<int32_t>(), bShort = b_.Get<int32_t>();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Cast(aShort, a, AscendC::RoundMode::CAST_NONE, count);
         AscendC::Cast(bShort, b, AscendC::RoundMode::CAST_NONE, count);
         AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Cast(y, euclid_.Run(aShort, bShort, count), AscendC::RoundMode::CAST_NONE, count);
+        euclid_.Begin(aShort, bShort, count);
+        if (euclid_.LargestNumber(euclid_.Number(0), euclid_.Number(1), euclid_.Rest(0).ReinterpretCast<float>(), count) < GcdLong::kShort) {
+            AscendC::Cast(y, euclid_.Run(aShort, bShort, count), AscendC::RoundMode::CAST_NONE, count);
+            return;
+        }
+        for (uint32_t first = 0; first < count; first += perPart_) {
+            long_.Run(y[first], a[first], b[first], count - first < perPart_ ? count - first : perPart_);
+        }
     }
 
 private:
-    /* Whether all magnitudes are below 2^31 (as floats: some just below count as too large). */
-    __aicore__ inline bool AreShort(const Longs &a, const Longs &b, uint32_t count) {
-        const auto aFloat = a_.Get<float>(), bFloat = b_.Get<float>();
-        AscendC::Cast(aFloat, a, AscendC::RoundMode::CAST_RINT, count);
-        AscendC::Cast(bFloat, b, AscendC::RoundMode::CAST_RINT, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Abs(aFloat, aFloat, count);
-        AscendC::Abs(bFloat, bFloat, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        const auto largest = euclid_.Quotient();
-        AscendC::Duplicate(largest[(count - 1) / GcdEuclid::kLanes * GcdEuclid::kLanes], 0.0f, GcdEuclid::kLanes);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Max(largest, aFloat, bFloat, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        return euclid_.Largest(count) < 2147483648.0f;
-    }
-
-    /* One number after another, on the scalar unit. */
-    __aicore__ inline void RunLong(const Longs &y, const Longs &a, const Longs &b, uint32_t count) {
-        auto &pipe = *GetTPipePtr();
-        const auto before = pipe.FetchEventID(AscendC::HardEvent::V_S);
-        AscendC::SetFlag<AscendC::HardEvent::V_S>(before);
-        AscendC::WaitFlag<AscendC::HardEvent::V_S>(before);
-        for (uint32_t i = 0; i < count; ++i) {
-            y.SetValue(i, Divisor(Magnitude(a.GetValue(i)), Magnitude(b.GetValue(i))));
-        }
-        const auto after = pipe.FetchEventID(AscendC::HardEvent::S_V);
-        AscendC::SetFlag<AscendC::HardEvent::S_V>(after);
-        AscendC::WaitFlag<AscendC::HardEvent::S_V>(after);
-    }
-
-    __aicore__ static inline uint64_t Magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
-
-    __aicore__ static inline int64_t Divisor(uint64_t x, uint64_t y) {
-        while (y != 0) {
-            const uint64_t rest = x % y;
-            x = y;
-            y = rest;
-        }
-        return static_cast<int64_t>(x);
-    }
-
+    uint32_t perPart_;
+    GcdLong long_;
     GcdEuclid euclid_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> a_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> b_;

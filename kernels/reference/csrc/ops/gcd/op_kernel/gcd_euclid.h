@@ -15,38 +15,104 @@
 #ifndef REFERENCE_GCD_EUCLID_H
 #define REFERENCE_GCD_EUCLID_H
 
-#include "kernel_operator.h"
+#include "gcd_digits.h"
 
 class GcdEuclid {
 public:
-    using Integers = AscendC::LocalTensor<int32_t>;
-    using Floats = AscendC::LocalTensor<float>;
-    static constexpr int64_t kBytesPerElement = 5 * sizeof(int32_t) + 1;  // two rests and two numbers as floats, a quotient; an eighth of a float, rounded up
-    static constexpr int64_t kFixedBytes = 3 * 256 + 512;                 // bank pads and the number of the reduction
     static constexpr uint32_t kLanes = 64;
+    static constexpr int64_t kBytesPerElement = 5 * sizeof(int32_t) + 1;  // two rests, both numbers as floats, a product; an eighth of a float, rounded up
+    static constexpr int64_t kFixedBytes = 5 * 256 + 512;                 // bank pads, the number of a reduction
 
+    /* Sources of one instruction lie 256 bytes off from each other modulo 512, so that they are not read in turn: rest 0 against rest 1, and so on. */
     __aicore__ inline void Init(AscendC::TPipe &pipe, uint32_t perTile) {
+        constexpr uint32_t kPad = 256;
         const uint32_t bytes = perTile * sizeof(int32_t);
-        pipe.InitBuffer(rests_[0], bytes);
-        pipe.InitBuffer(floats_[0], bytes);
-        pipe.InitBuffer(pad_, 256);
-        pipe.InitBuffer(rests_[1], bytes);
-        pipe.InitBuffer(floats_[1], bytes);
-        pipe.InitBuffer(otherPad_, 256);
-        pipe.InitBuffer(quotient_, bytes);
+        for (int32_t index = 0; index < 2; ++index) {
+            pipe.InitBuffer(pads_[index], kPad);
+            pipe.InitBuffer(rests_[index], bytes);
+            pipe.InitBuffer(floats_[index], bytes);
+        }
+        pipe.InitBuffer(pads_[2], kPad);
+        pipe.InitBuffer(product_, bytes + kPad);
         pipe.InitBuffer(eighths_, bytes / 8);
-        pipe.InitBuffer(number_, 256);
+        pipe.InitBuffer(number_, kPad);
     }
 
-    /* The two rests and the quotient are free for other uses between calls. */
+    /* Memory of a tile each; between calls it is free for other uses. */
     __aicore__ inline Integers Rest(int32_t index) { return rests_[index].Get<int32_t>(); }
-    __aicore__ inline Floats Quotient() { return quotient_.Get<float>(); }
+    __aicore__ inline Floats Number(int32_t index) { return floats_[index].Get<float>(); }
+    __aicore__ inline Floats Product() { return product_.Get<float>(); }
 
-    /* The largest of the quotient's floats, which are not negative; those that the last 64 lack are 0. */
+    /* Both numbers as floats. */
+    __aicore__ inline void Begin(const Integers &x, const Integers &y, uint32_t count) {
+        AscendC::Cast(Number(0), x, AscendC::RoundMode::CAST_NONE, count);
+        AscendC::Cast(Number(1), y, AscendC::RoundMode::CAST_NONE, count);
+        AscendC::PipeBarrier<PIPE_V>();
+    }
+
+    /* After Begin: the divisors, not negative but for the least integer. x and y are left as they are. */
+    __aicore__ inline Integers Run(Integers x, Integers y, uint32_t count) {
+        uint32_t steps = 0;
+        do {
+            const auto rest = Divide(x, y, steps % 2, count);
+            x = y;
+            y = rest;
+            ++steps;
+        } while (steps < expected_ || LargestProduct(Number(0), Number(1), count) != 0.0f);
+        expected_ = ++tiles_ % kProbe == 0 && steps > 1 ? steps - 1 : steps;
+        return Magnitude(x, y, count);
+    }
+
+    /* Of the magnitudes of x y. The product may overflow, but of integers it only vanishes if one is 0. */
+    __aicore__ inline float LargestProduct(const Floats &x, const Floats &y, uint32_t count) {
+        const auto product = Product();
+        AscendC::Duplicate(product[(count - 1) / kLanes * kLanes], 0.0f, kLanes);  // what the last 64 lack
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mul(product, x, y, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Abs(product, product, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        return Largest(count);
+    }
+
+    /* Of the magnitudes of x and y; `spare` is overwritten. */
+    __aicore__ inline float LargestNumber(const Floats &x, const Floats &y, const Floats &spare, uint32_t count) {
+        const auto product = Product();
+        AscendC::Duplicate(product[(count - 1) / kLanes * kLanes], 0.0f, kLanes);
+        AscendC::Abs(spare, x, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Abs(product, y, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Max(product, product, spare, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        return Largest(count);
+    }
+
+private:
+    static constexpr uint32_t kProbe = 4;  // every how many tiles one step fewer is tried
+
+    /* x - q y, in rest `turn`; the floats of x, which have the same index, become its own. */
+    __aicore__ inline Integers Divide(const Integers &x, const Integers &y, uint32_t turn, uint32_t count) {
+        const auto number = Number(turn);
+        const auto quotient = number.ReinterpretCast<int32_t>(), rest = Rest(turn), product = product_.Get<int32_t>()[turn == 0 ? kLanes : 0];
+        AscendC::Div(number, number, Number(1 - turn), count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Cast(quotient, number, AscendC::RoundMode::CAST_RINT, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mul(product, quotient, y, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Sub(rest, x, product, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Cast(number, rest, AscendC::RoundMode::CAST_NONE, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        return rest;
+    }
+
+    /* Of the floats in `product`. */
     __aicore__ inline float Largest(uint32_t count) {
         const auto eighths = eighths_.Get<float>(), number = number_.Get<float>();
         const uint32_t repeats = (count + kLanes - 1) / kLanes;
-        AscendC::BlockReduceMax(eighths, quotient_.Get<float>(), repeats, kLanes, 1, 1, 8);
+        AscendC::BlockReduceMax(eighths, Product(), repeats, kLanes, 1, 1, 8);
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::ReduceMax(number, eighths, number, repeats * 8);
         const float largest = number.GetValue(0);
@@ -56,60 +122,9 @@ public:
         return largest;
     }
 
-    /* The divisors of x and y, which are left as they are, not negative but for the least integer. The caller's instructions on x and y are complete. */
-    __aicore__ inline Integers Run(Integers x, Integers y, uint32_t count) {
-        const auto quotient = quotient_.Get<float>();
-        AscendC::Cast(floats_[0].Get<float>(), x, AscendC::RoundMode::CAST_NONE, count);
-        AscendC::Cast(floats_[1].Get<float>(), y, AscendC::RoundMode::CAST_NONE, count);
-        AscendC::Duplicate(quotient[(count - 1) / kLanes * kLanes], 0.0f, kLanes);  // what the last 64 lack, for IsDone
-        AscendC::PipeBarrier<PIPE_V>();
-        uint32_t steps = 0;
-        do {
-            const auto rest = Divide(x, y, steps % 2, count);
-            x = y;
-            y = rest;
-            ++steps;
-        } while (steps < expected_ || !IsDone(count));
-        expected_ = steps;
-        if (++tiles_ % kProbe == 0 && steps > 1) {
-            expected_ = steps - 1;
-        }
-        return Magnitude(x, y, count);
-    }
-
-private:
-    static constexpr uint32_t kProbe = 4;  // every how many tiles one step fewer is tried
-
-    /* x - q y, in rest `turn`; the floats of x, which have the same index, become its own. */
-    __aicore__ inline Integers Divide(const Integers &x, const Integers &y, uint32_t turn, uint32_t count) {
-        const auto quotient = quotient_.Get<float>(), xFloat = floats_[turn].Get<float>();
-        const auto whole = quotient_.Get<int32_t>(), rest = rests_[turn].Get<int32_t>();
-        AscendC::Div(quotient, xFloat, floats_[1 - turn].Get<float>(), count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Cast(whole, quotient, AscendC::RoundMode::CAST_RINT, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Mul(whole, whole, y, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Sub(rest, x, whole, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Cast(xFloat, rest, AscendC::RoundMode::CAST_NONE, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        return rest;
-    }
-
-    /* Whether the product of the two numbers, as floats, is 0 everywhere. It may overflow, but from 1 on it does not vanish. */
-    __aicore__ inline bool IsDone(uint32_t count) {
-        const auto product = quotient_.Get<float>();
-        AscendC::Mul(product, floats_[0].Get<float>(), floats_[1].Get<float>(), count);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Abs(product, product, count);
-        AscendC::PipeBarrier<PIPE_V>();
-        return Largest(count) == 0.0f;
-    }
-
     /* |x + y|, in rest 0; that of the least integer is itself. */
     __aicore__ inline Integers Magnitude(const Integers &x, const Integers &y, uint32_t count) {
-        const auto sum = rests_[0].Get<int32_t>(), negative = rests_[1].Get<int32_t>();
+        const auto sum = Rest(0), negative = Rest(1);
         AscendC::Add(sum, x, y, count);
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(negative, sum, -1, count);
@@ -119,13 +134,12 @@ private:
         return sum;
     }
 
+    AscendC::TBuf<AscendC::TPosition::VECCALC> pads_[3];
     AscendC::TBuf<AscendC::TPosition::VECCALC> rests_[2];
     AscendC::TBuf<AscendC::TPosition::VECCALC> floats_[2];
-    AscendC::TBuf<AscendC::TPosition::VECCALC> quotient_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> product_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> eighths_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> number_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> otherPad_;
     uint32_t expected_ = 1;
     uint32_t tiles_ = 0;
 };
