@@ -1,7 +1,8 @@
 /*
  * rms_norm of rows that fit into the unified buffer, several per tile: y = x * f * gamma with f = 1 / sqrt(mean(x^2) + epsilon), one f per row.
  *
- * gamma is loaded and widened once per core. The factors of all rows of a tile are formed together (RowReduction), without the scalar unit.
+ * gamma is loaded and widened once per core, to an odd multiple of 256 bytes: multiplied by it, rows that start at multiples of 512 have no bank conflict. The
+ * factors of all rows of a tile are formed together (RowReduction), without the scalar unit.
  */
 #ifndef REFERENCE_RMS_NORM_ROWS_H
 #define REFERENCE_RMS_NORM_ROWS_H
@@ -13,7 +14,6 @@ template <typename T>
 class RmsNormBody {
 public:
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
-    static constexpr float kFiller = 0.0f;
     /* Squares go where y will be, except for the 16-bit types, whose x is there. */
     static constexpr int64_t kBytesPerElement = common::RowReduction::kBytesPerElement + (kIsFloat ? 0 : sizeof(float));
     static constexpr int64_t kBytesPerRow = common::RowReduction::kBytesPerRow;
@@ -24,6 +24,9 @@ public:
         stride_ = tiling.stride;
         epsilon_ = epsilon;
         source_.SetGlobalBuffer((__gm__ T *)gamma, columns_);
+        if (tiling.rowsPerTile * stride_ / common::kSlice % 2 == 0) {
+            pipe.InitBuffer(pad_, common::kPadBytes);
+        }
         pipe.InitBuffer(gamma_, stride_ * sizeof(float));
         if constexpr (!kIsFloat) {
             pipe.InitBuffer(squares_, tiling.rowsPerTile * stride_ * sizeof(float));
@@ -54,18 +57,30 @@ public:
         if constexpr (!kIsFloat) {
             squares = squares_.template Get<float>();
         }
+        FillRowEnds(x, 0.0f, rows, columns_, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Mul(squares, x, x, rows * stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         const auto factor = reduction_.Sum(squares, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(factor, factor, 1.0f / columns_, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Adds(factor, factor, epsilon_, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, rows);
-        const auto spread = reduction_.Spread(reduction_.Reciprocal(factor, rows), rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        reduction_.Reciprocal(factor, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        const auto spread = reduction_.Spread(factor, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kMul>(Matrix(y, stride_), Matrix(x, stride_), PerRow(spread), rows, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kMul>(Matrix(y, stride_), Matrix(y, stride_), OneRow(gamma_.Get<float>()), rows, columns_);
     }
 
 private:
     common::RowReduction reduction_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> gamma_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> squares_;
     AscendC::GlobalTensor<T> source_;
