@@ -5,6 +5,12 @@ import torch
 from . import _C  # noqa: F401 - loading the library registers the operators
 
 
+def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
+    y, scale = torch.ops.cann_bench.dynamic_quant(x)
+    return y, scale
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
