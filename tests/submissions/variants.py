@@ -1,4 +1,4 @@
-"""Broken submissions: the reference exp with one defect each, and the small suite they are judged on.
+"""Broken submissions: the plain exp beside this file with one defect each, and the small suite they are judged on.
 
 A defect is an exact replacement: the text it replaces has to occur once, so that a change of that kernel can't quietly make a broken submission whole.
 Defects show in case 1 (float32) only, unless they break the build; cases 2 and 3 prove that the run went on.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = ROOT / "kernels" / "reference"
+SUBJECT = Path(__file__).resolve().parent / "exp"
 SUITE_OPERATOR = ROOT / "src" / "piton" / "suites" / "piton" / "level1" / "exp"
 KERNEL = "csrc/ops/exp/op_kernel/exp_kernel.cpp"
 PLUGIN = "csrc/ops/exp/op_plugin/exp_plugin.cpp"
@@ -141,8 +141,8 @@ DEVICE_FAULTS = (
 
 
 def write_submission(folder: Path, edits: tuple[Edit, ...], package: str | None = None) -> Path:
-    """Copy the reference exp to `folder` and apply `edits`; `package` replaces the text of cann_bench/__init__.py."""
-    shutil.copytree(REFERENCE, folder, ignore=shutil.ignore_patterns("gelu", "rms_norm", "softmax", "tools", "build", "dist", "*.so", "__pycache__"))
+    """Copy the exp to `folder` and apply `edits`; `package` replaces the text of cann_bench/__init__.py."""
+    shutil.copytree(SUBJECT, folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     for edit in edits:
         path = folder / edit.path
         text = path.read_text()

@@ -1,15 +1,15 @@
 """The sources of one operator as the compiler sees them: a private copy in which launches are rewritten.
 
 Problem: launches may stand in headers too, includes are relative, and operators of one submission have to build independently.
-Approach: every C++ file of the submission but the units of other operators is copied, rewritten, to the same relative path under a folder of the build;
-a file that was not copied can't be included, so that the copied files are all that the objects depend on. What any operator leaves out is copied for none:
-admission does not look into such files.
+Approach: every C++ file of the submission but those of other operators is copied, rewritten, to the same relative path under a folder of the build; a header
+in another operator's folder comes along when something includes a file of its name. A file that was not copied can't be included, so that the copied files are
+all that the objects depend on. What any operator leaves out is copied for none: admission does not look into such files.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -23,6 +23,8 @@ _UNITS = (".cpp", ".cc", ".cxx", ".asc", ".cce", ".c")
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)", re.MULTILINE)
 _QUOTED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
+_INCLUDED = re.compile(rb"include(?:_next)?[ \t]*[\"<]([^\">\n]+)[\">]")
+"""Every name that may be included, wherever the words stand."""
 _MAIN = re.compile(rb"^[^\n#/]*\bmain[ \t\r\n]*\(", re.MULTILINE)
 _ODD_INCLUDE = re.compile(rb"incbin|__has_include|#[ \t]*embed|#[ \t]*include[ \t]*(?:[^ \t<\"]|[<\"][^>\"#\n]*(?:#|\.(?:cpp|cc|cxx|asc|cce|c)[>\"]))")
 """Includes of units, computed includes, and other ways to read a file."""
@@ -119,11 +121,32 @@ class SourceTree:
 
 def copy_sources(submission: Submission, sources: OperatorSources, root: Path) -> SourceTree:
     """Write the copy for `sources` under `root`."""
-    known = (sources, *submission.operators)
-    chosen = tuple(item for item in submission.files if not any(one.leaves_out(item.path) for one in known) and _belongs(item.path, sources))
-    for item in chosen:
+    for item in (chosen := files_of(submission, sources)):
         _copy(Path(submission.root) / item.path, root / item.path, item.path)
     return _with_launchers(SourceTree(root, chosen))
+
+
+def files_of(submission: Submission, sources: OperatorSources) -> tuple[SubmissionFile, ...]:
+    """The files that an operator is built from: its units, the units outside all operators, and headers."""
+    known = (sources, *submission.operators)
+    candidates = [item for item in submission.files if not any(one.leaves_out(item.path) for one in known) and _belongs(item.path, sources)]
+    own = _operator_folder(sources)
+    foreign = {item.path for item in candidates if _is_foreign(PurePosixPath(item.path), own)}
+    return tuple(item for item in candidates if item.path not in foreign - _included(Path(submission.root), [item.path for item in candidates], foreign))
+
+
+def _included(root: Path, paths: Sequence[str], foreign: set[str]) -> set[str]:
+    """Of the foreign headers those that some file may include, itself or through others: by their names, or all where names alone don't show it."""
+    waiting, found = [path for path in paths if path not in foreign], set[str]()
+    while waiting:
+        data = (root / waiting.pop()).read_bytes()
+        if _ODD_INCLUDE.search(data):
+            return foreign
+        names = {PurePosixPath(name.decode(errors="surrogateescape")).name for name in _INCLUDED.findall(data)}
+        added = {path for path in foreign - found if PurePosixPath(path).name in names}
+        found |= added
+        waiting += added
+    return found
 
 
 def _with_launchers(tree: SourceTree) -> SourceTree:

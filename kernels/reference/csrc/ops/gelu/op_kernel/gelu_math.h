@@ -13,7 +13,7 @@
 
 #include "kernel_operator.h"
 
-using FloatTensor = AscendC::LocalTensor<float>;
+#include "../../../common/float_map.h"
 
 constexpr float kLargestHalf = 4.0f;           // b is held here: |x| = 8
 constexpr float kTanhLinear = -1.5957691216f;  // -2 sqrt(2 / pi)
@@ -41,34 +41,74 @@ struct LogTail<bfloat16_t> {  // 1.5e-3, less than half a unit in the last place
     static constexpr float kTerm[kTerms] = {-0.0015403371f, -1.5639852f, -1.3787818f, -0.16639015f, 0.019338798f};
 };
 
-/* y = x Phi(x), accurate enough for a result of type T. x is overwritten; y and `work` must be other tensors. */
+/* y = x Phi(x), accurate enough for a result of type T. */
 template <typename T>
-__aicore__ inline void GeluExact(const FloatTensor &y, const FloatTensor &x, const FloatTensor &work, uint32_t count) {
-    using Tail = LogTail<T>;
-    AscendC::Muls(y, x, 0.5f, count);
-    AscendC::Abs(x, y, count);
-    AscendC::Add(y, y, x, count);              // max(x, 0)
-    AscendC::Mins(x, x, kLargestHalf, count);  // b
-    AscendC::Muls(work, x, Tail::kTerm[Tail::kTerms - 1], count);
-    for (int32_t term = Tail::kTerms - 2; term > 0; --term) {
-        AscendC::Adds(work, work, Tail::kTerm[term], count);
-        AscendC::Mul(work, work, x, count);
-    }
-    AscendC::Adds(work, work, Tail::kTerm[0], count);
-    AscendC::Exp(work, work, count);  // 2 q
-    AscendC::Mul(x, work, x, count);  // |x| q
-    AscendC::Sub(y, y, x, count);
-}
+class GeluExact {
+public:
+    static constexpr bool kKeepsX = true;
+    static constexpr int64_t kBytesPerElement = sizeof(float);
+    static constexpr int64_t kFixedBytes = 0;
+    static constexpr int64_t kElementsPerLaunch = 550;  // 24 vector cycles per 64 elements
 
-/* y = x / (1 + exp(-2u)). x is kept; y must be another tensor. */
-__aicore__ inline void GeluTanh(const FloatTensor &y, const FloatTensor &x, uint32_t count) {
-    AscendC::Mul(y, x, x, count);
-    AscendC::Muls(y, y, kTanhCubic, count);
-    AscendC::Adds(y, y, kTanhLinear, count);
-    AscendC::Mul(y, y, x, count);
-    AscendC::Exp(y, y, count);
-    AscendC::Adds(y, y, 1.0f, count);
-    AscendC::Div(y, x, y, count);
-}
+    __aicore__ inline void Init(AscendC::TPipe &pipe, uint32_t perTile) { pipe.InitBuffer(work_, perTile * sizeof(float)); }
+
+    __aicore__ inline void Evaluate(const common::FloatTensor &y, const common::FloatTensor &x, uint32_t count) {
+        using Tail = LogTail<T>;
+        const auto work = work_.Get<float>();
+        AscendC::Muls(y, x, 0.5f, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Abs(x, y, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Add(y, y, x, count);  // max(x, 0)
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mins(x, x, kLargestHalf, count);  // b
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Muls(work, x, Tail::kTerm[Tail::kTerms - 1], count);
+        AscendC::PipeBarrier<PIPE_V>();
+        for (int32_t term = Tail::kTerms - 2; term > 0; --term) {
+            AscendC::Adds(work, work, Tail::kTerm[term], count);
+            AscendC::PipeBarrier<PIPE_V>();
+            AscendC::Mul(work, work, x, count);
+            AscendC::PipeBarrier<PIPE_V>();
+        }
+        AscendC::Adds(work, work, Tail::kTerm[0], count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Exp(work, work, count);  // 2 q
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mul(x, work, x, count);  // |x| q
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Sub(y, y, x, count);
+    }
+
+private:
+    AscendC::TBuf<AscendC::TPosition::VECCALC> work_;
+};
+
+/* y = x / (1 + exp(-2u)). */
+class GeluTanh {
+public:
+    static constexpr bool kKeepsX = true;
+    static constexpr int64_t kBytesPerElement = 0;
+    static constexpr int64_t kFixedBytes = 0;
+    static constexpr int64_t kElementsPerLaunch = 850;  // 15 vector cycles per 64 elements
+
+    __aicore__ inline void Init(AscendC::TPipe &, uint32_t) {}
+
+    __aicore__ inline void Evaluate(const common::FloatTensor &y, const common::FloatTensor &x, uint32_t count) {
+        AscendC::Mul(y, x, x, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Muls(y, y, kTanhCubic, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Adds(y, y, kTanhLinear, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mul(y, y, x, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Exp(y, y, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Adds(y, y, 1.0f, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Div(y, x, y, count);
+    }
+};
 
 #endif  // REFERENCE_GELU_MATH_H
