@@ -5,10 +5,6 @@ import torch
 from . import _C  # noqa: F401 - loading the library registers the operators
 
 
-def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
-    y, scale = torch.ops.cann_bench.dynamic_quant(x)
-    return y, scale
 def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     var: torch.Tensor,
     grad: torch.Tensor,
@@ -25,6 +21,21 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     """Parameters after one step of AdamW; dense tensors of one shape and type: float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.apply_adam_w(var, grad, m, v, lr, beta1, beta2, weight_decay, epsilon, step, maximize)
     return y
+
+
+def cross_entropy_loss(input: torch.Tensor, target: torch.Tensor, reduction: str = "mean", ignore_index: int = -100) -> torch.Tensor:
+    """-log(softmax(input, dim 1)[target]) per position, or their mean or sum; dense input of float16, bfloat16 or float32.
+
+    `target` holds classes (int32, int64) or class probabilities in shape and dtype of input.
+    """
+    loss: torch.Tensor = torch.ops.cann_bench.cross_entropy_loss(input, target, reduction, ignore_index)
+    return loss
+
+
+def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
+    y, scale = torch.ops.cann_bench.dynamic_quant(x)
+    return y, scale
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:

@@ -12,12 +12,12 @@ constexpr int64_t kRoundingBytes = 512;  // what is kept per row is kept for who
 
 /* What the tiling has to know of a kernel. */
 struct RowTraits {
-    int64_t elementBytes;         // in global memory
-    int64_t bytesPerElement;      // kept in the unified buffer per element of a tile
-    int64_t bytesPerRow;          // kept there besides per row of a tile
-    int64_t fixedBytesPerColumn;  // kept there once, per column
-    int64_t elementsPerLaunch;    // what one core computes in the time that starting another one takes, about 0.1 us
-    int64_t fixedBytes = 0;       // kept there once
+    int64_t elementBytes;           // in global memory
+    int64_t bytesPerElement;        // kept in the unified buffer per element of a tile
+    int64_t bytesPerRow;            // kept there besides per row of a tile
+    int64_t fixedBytesPerColumn;    // kept there once, per column
+    int64_t elementsPerLaunch;      // what one core computes in the time that starting another one takes, about 0.1 us
+    int64_t fixedBytes = 0;         // kept there once
     int64_t granule = kRowGranule;  // elements; what rows are rounded up to in the unified buffer
 };
 

@@ -23,8 +23,8 @@ class DynamicQuant {
 public:
     static constexpr int32_t kBuffers = 2;
     static constexpr int64_t kTileElements = 16384;  // x twice: one bank
-    static constexpr uint32_t kLongRow = 960;    // elements; few enough rows per tile for the scalar unit to hand each its factor
-    static constexpr uint32_t kShortRow = 192;  // bytes; a shorter one costs the memory engine more past the L2 than through it
+    static constexpr uint32_t kLongRow = 960;        // elements; few enough rows per tile for the scalar unit to hand each its factor
+    static constexpr uint32_t kShortRow = 192;       // bytes; a shorter one costs the memory engine more past the L2 than through it
 
     __aicore__ inline void Init(const DynamicQuantTensors &tensors, const common::RowTiling &tiling) {
         const auto share = common::ShareOf(tiling.rows);
@@ -65,7 +65,7 @@ private:
         pipe_.InitBuffer(mask_, kShortLanes * sizeof(int16_t));
         AscendC::Duplicate(most_.Get<float>(), kMostQuantum, rows);
         AscendC::Duplicate(mask_.Get<int16_t>(), kAllButSign, kShortLanes);
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline uint32_t RowsAt(int64_t row) const { return rows_ - row < perTile_ ? rows_ - row : perTile_; }
@@ -98,24 +98,25 @@ private:
         const auto number = number_.template Get<float>(), spread = spread_.template Get<float>();
         LargestMagnitudes(number, spread, x, rows);
         AscendC::Maxs(number, number, kLeastMagnitude, rows);
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         auto scales = scales_.template AllocTensor<float>();
         AscendC::Muls(scales, number, 1.0f / kMostQuantum, rows);
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Div(number, most_.template Get<float>(), number, rows);
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Brcb(spread, number, (rows + 7) / 8, AscendC::BrcbRepeatParams(1, 8));
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         return scales;
     }
 
     /* Magnitudes take the memory for the widened tile: as 16-bit numbers they fit twice, and what is left of a row, 64 floats, into either half. */
-    __aicore__ inline void LargestMagnitudes(const common::FloatRows &number, const common::FloatRows &eighths, const AscendC::LocalTensor<T> &x, uint32_t rows) {
+    __aicore__ inline void LargestMagnitudes(const common::FloatRows &number, const common::FloatRows &eighths, const AscendC::LocalTensor<T> &x,
+                                             uint32_t rows) {
         constexpr uint32_t kHalf = kTileElements / 2;  // of its floats
         const auto wide = wide_.template Get<float>();
         RowExtent extent{rows, static_cast<uint32_t>(columns_), stride_};
         auto even = wide.template ReinterpretCast<int16_t>(), odd = wide[kHalf].template ReinterpretCast<int16_t>();
-        common::Settle();  // the last tile has left this memory
+        AscendC::PipeBarrier<PIPE_V>();  // the last tile has left this memory
         Magnitudes(even, x, mask_.template Get<int16_t>(), rows * stride_);
         const auto folded = FoldRows(even, odd, extent);
         const auto unused = folded.GetPhyAddr() == even.GetPhyAddr() ? wide[kHalf] : wide;
@@ -131,12 +132,12 @@ private:
             WidenAndScaleRows(wide, x, rows);
         } else {
             AscendC::Cast(wide, x, AscendC::RoundMode::CAST_NONE, rows * stride_);
-            Settle();
+            AscendC::PipeBarrier<PIPE_V>();
             Apply<Step::kMul>(Matrix(wide, stride_), Matrix(wide, stride_), PerRow(spread_.template Get<float>()), rows, stride_);
         }
-        Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Cast(quotients, wide, AscendC::RoundMode::CAST_ODD, rows * stride_);
-        Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         return quotients;
     }
 
@@ -149,13 +150,15 @@ private:
         const auto isComputed = static_cast<event_t>(pipe_.FetchEventID(AscendC::HardEvent::V_S));
         AscendC::SetFlag<AscendC::HardEvent::V_S>(isComputed);
         AscendC::Cast(wide, x, AscendC::RoundMode::CAST_NONE, rows * stride_);
-        common::Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::WaitFlag<AscendC::HardEvent::V_S>(isComputed);
         for (uint32_t row = 0; row < rows; ++row) {
             const auto line = wide[row * stride_];
             AscendC::Muls(line, line, factor.GetValue(row), stride_);
         }
-        common::SettleAfterScalar();
+        const auto areFetched = static_cast<event_t>(pipe_.FetchEventID(AscendC::HardEvent::S_V));
+        AscendC::SetFlag<AscendC::HardEvent::S_V>(areFetched);
+        AscendC::WaitFlag<AscendC::HardEvent::S_V>(areFetched);
     }
 
     __aicore__ inline void CopyOutScales(int64_t row, AscendC::LocalTensor<float> computed) {
@@ -201,11 +204,10 @@ __global__ __aicore__ void dynamic_quant(DynamicQuantTensors tensors, common::Ro
 
 template <typename T>
 static void LaunchTyped(const DynamicQuantTensors &tensors, void *stream) {
-    constexpr int64_t kElementsPerLaunch = 1600;  // eight vector cycles per 64 elements
+    constexpr int64_t kElementsPerLaunch = 1600;                                // eight vector cycles per 64 elements
     constexpr int64_t kTileBytes = DynamicQuant<T>::kTileElements * sizeof(T);  // the rest of the unified buffer is laid out by the kernel
     const common::RowTraits traits{
-        sizeof(T), sizeof(T), 0, 0, kElementsPerLaunch, common::UnifiedBufferBytes() - common::kRoundingBytes - kTileBytes,
-        MagnitudeGranule(tensors.columns)};
+        sizeof(T), sizeof(T), 0, 0, kElementsPerLaunch, common::UnifiedBufferBytes() - common::kRoundingBytes - kTileBytes, MagnitudeGranule(tensors.columns)};
     const auto tiling = common::PlanRows(tensors.rows, tensors.columns, traits);
     dynamic_quant<T><<<tiling.blocks, nullptr, stream>>>(tensors, tiling);
 }

@@ -13,12 +13,11 @@
 #include <type_traits>
 
 #include "../../../common/row_vector.h"
-#include "../../../common/vector_order.h"
 
 using MagnitudeRows = AscendC::LocalTensor<int16_t>;
 
-constexpr uint32_t kShortLanes = 128;      // 16-bit numbers of one repeat
-constexpr uint32_t kShortsPerBlock = 16;   // of 32 bytes
+constexpr uint32_t kShortLanes = 128;     // 16-bit numbers of one repeat
+constexpr uint32_t kShortsPerBlock = 16;  // of 32 bytes
 constexpr int16_t kAllButSign = 0x7fff;
 
 /* What rows of `columns` elements are best rounded up to; host code. Long ones to more, at most a 32nd of their length, so that HalveTile can go on longer. */
@@ -57,7 +56,7 @@ __aicore__ inline void Magnitudes(const MagnitudeRows &to, const AscendC::LocalT
             AscendC::And(to[count - rest], bits[count - rest], mask, rest, 1, strides);
         }
     }
-    common::Settle();
+    AscendC::PipeBarrier<PIPE_V>();
 }
 
 /* Of each row, the `lanes` from `onto` on become the larger of them and those from `from` on. */
@@ -70,7 +69,7 @@ __aicore__ inline void FoldOnto(const MagnitudeRows &x, const RowExtent &extent,
         const auto first = x[row * extent.stride];
         AscendC::Max(first[onto], first[onto], first[from], lanes, now, AscendC::BinaryRepeatParams(1, 1, 1, stride, stride, stride));
     }
-    common::Settle();
+    AscendC::PipeBarrier<PIPE_V>();
 }
 
 /*
@@ -104,7 +103,7 @@ __aicore__ inline void ClearGaps(const MagnitudeRows &x, const RowExtent &extent
                                together > 1 ? apart : 8);
         }
     }
-    common::Settle();
+    AscendC::PipeBarrier<PIPE_V>();
 }
 
 /*
@@ -121,7 +120,7 @@ __aicore__ inline void HalveTile(const MagnitudeRows &other, const MagnitudeRows
     if (rest > 0) {
         AscendC::Max(other[repeats * kShortLanes], x[repeats * kRead], x[repeats * kRead + kShortsPerBlock], rest, 1, strides);
     }
-    common::Settle();
+    AscendC::PipeBarrier<PIPE_V>();
 }
 
 /* Each row onto its first 64 lanes; returns where the rows are then and changes `extent` to how they lie. `other` is as large as x. */
@@ -158,12 +157,12 @@ __aicore__ inline void LargestOfFolded(const common::FloatRows &number, const co
         const uint8_t stride = now == 1 ? 4 : apart;
         AscendC::Cast(wide, x[row * extent.stride].template ReinterpretCast<T>(), AscendC::RoundMode::CAST_NONE, lanes, now,
                       AscendC::UnaryRepeatParams(1, 1, 8, stride));
-        Settle();
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::BlockReduceMax(eighths[row * kBlockFloats], wide, now, lanes, 1, 1, 8);
-        Settle();
+        AscendC::PipeBarrier<PIPE_V>();
     }
     AscendC::BlockReduceMax(number, eighths, (extent.rows + 7) / 8, kSlice, 1, 1, 8);
-    Settle();
+    AscendC::PipeBarrier<PIPE_V>();
 }
 
 #endif  // REFERENCE_MAGNITUDE_ROWS_H
