@@ -41,7 +41,14 @@ def write_operator(folder: Path, name: str, title: str, rows: list[Row]) -> None
     shutil.copy(OPERATORS / name / "golden.py", folder)
     (folder / "proto.yaml").write_text((OPERATORS / name / "proto.yaml").read_text().split("  degenerate:")[0])
     cases = [
-        {"operator": title, "case_id": number, "input_shape": shapes, "dtype": [dtype] * len(shapes) if isinstance(dtype, str) else list(dtype), "attrs": attrs, "value_range": ranges}
+        {
+            "operator": title,
+            "case_id": number,
+            "input_shape": shapes,
+            "dtype": [dtype] * len(shapes) if isinstance(dtype, str) else list(dtype),
+            "attrs": attrs,
+            "value_range": ranges,
+        }
         for number, (shapes, dtype, attrs, ranges) in enumerate(rows, start=1)
     ]
     (folder / "cases.yaml").write_text(json.dumps({"cases": cases}))
