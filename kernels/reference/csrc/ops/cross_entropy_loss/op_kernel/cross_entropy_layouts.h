@@ -65,14 +65,17 @@ public:
     }
 
     __aicore__ inline void Max(const common::FloatRows &most, const common::FloatRows &x, const LossTile &tile) {
-        const auto number = reduction_.Max(x, kLowestScore, tile.items);
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Adds(most, number, 0.0f, tile.items);
+        reduction_.MaxInto(most, x, kLowestScore, tile.items);
         AscendC::PipeBarrier<PIPE_V>();
     }
 
-    /* sum += sums of the tile's rows. */
+    /* sum = sums of the tile's rows, for later chunks sum += these. */
     __aicore__ inline void AddSum(const common::FloatRows &sum, const common::FloatRows &x, const LossTile &tile) {
+        if (tile.firstClass == 0) {
+            reduction_.SumInto(sum, x, tile.items);
+            AscendC::PipeBarrier<PIPE_V>();
+            return;
+        }
         const auto number = reduction_.Sum(x, tile.items);
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Add(sum, sum, number, tile.items);
@@ -127,7 +130,13 @@ public:
         Fold<common::Step::kMax>(most, x, tile);
     }
 
-    __aicore__ inline void AddSum(const common::FloatRows &sum, const common::FloatRows &x, const LossTile &tile) { Fold<common::Step::kAdd>(sum, x, tile); }
+    __aicore__ inline void AddSum(const common::FloatRows &sum, const common::FloatRows &x, const LossTile &tile) {
+        if (tile.firstClass == 0) {
+            AscendC::Duplicate(sum, 0.0f, tiling_.lanes);
+            AscendC::PipeBarrier<PIPE_V>();
+        }
+        Fold<common::Step::kAdd>(sum, x, tile);
+    }
 
     __aicore__ inline void Subtract(const common::FloatRows &x, const common::FloatRows &most, const LossTile &tile) {
         using namespace common;

@@ -19,9 +19,12 @@
 template <typename T, typename Target, typename Layout>
 class CrossEntropyLoss {
 public:
-    static constexpr int32_t kBuffers = 2;
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
     static constexpr bool kHasWeights = std::is_same_v<T, Target>;
+    /* 16-bit tensors are free as soon as they are widened, early in a tile: one buffer is enough for the next load to run beside the arithmetic. */
+    static constexpr int32_t kBuffers = kIsFloat ? 2 : 1;
+    static constexpr int32_t kTargetBuffers = kHasWeights ? kBuffers : 2;
+    static constexpr uint32_t kOtherGroups = 256;  // bytes between weights and scores, so that their product reads different bank groups
     static constexpr int64_t kTensors = kHasWeights ? 2 : 1;
     /* Scores and weights in queues, and widened. */
     static constexpr int64_t kBytesPerElement = kTensors * (kBuffers * sizeof(T) + (kIsFloat ? 0 : sizeof(float)));
@@ -35,24 +38,21 @@ public:
         layout_.Init(pipe_, tiling);
         sink_.Init(pipe_, (GM_ADDR)tensors.loss, (GM_ADDR)tensors.workspace, tiling, reduction);
         InitBuffers();
+        missing_ = MissingOfOne();
         if constexpr (!kHasWeights) {
             classes_.Init(pipe_, layout_, tiling, ignored);
             ClearTargets();
         }
     }
 
-    /* The scores of the next tile are asked for before those of the current one are computed. */
+    /* What the next tile needs is asked for as soon as there is a buffer for it. */
     __aicore__ inline void Process() {
-        if (share_.count > 0) {
-            CopyIn({0, 0});
-        }
-        for (Position now{0, 0}; now.item < share_.count;) {
-            const Position next = After(now);
-            if (next.item < share_.count) {
-                CopyIn(next);
-            }
+        next_ = {0, 0};
+        LoadScores();
+        LoadTarget();
+        for (Position now{0, 0}; now.item < share_.count; now = next_) {
+            next_ = After(now);
             Compute(TileAt(now), now.chunk);
-            now = next;
         }
         sink_.Finish(!kHasWeights, positions_);
     }
@@ -67,11 +67,11 @@ private:
         const uint32_t lines = std::is_same_v<Layout, RowsLayout> ? tiling_.perTile : tiling_.perTile * tiling_.perChunk;
         const uint32_t elements = lines * tiling_.stride;
         pipe_.InitBuffer(in_, kBuffers, elements * sizeof(T));
-        pipe_.InitBuffer(targets_, kBuffers, kHasWeights ? elements * sizeof(T) : tiling_.lanes * sizeof(Target));
+        pipe_.InitBuffer(targets_, kTargetBuffers, kHasWeights ? elements * sizeof(T) : tiling_.lanes * sizeof(Target));
         if constexpr (!kIsFloat) {
             pipe_.InitBuffer(wide_, elements * sizeof(float));
             if constexpr (kHasWeights) {
-                pipe_.InitBuffer(weights_, elements * sizeof(float));
+                pipe_.InitBuffer(weights_, elements * sizeof(float) + kOtherGroups);
             }
         }
         for (auto *lanes : {&most_, &sum_, &chosen_, &change_, &weight_}) {
@@ -81,7 +81,7 @@ private:
 
     /* Lanes between the losses are computed along: they need classes that exist. */
     __aicore__ inline void ClearTargets() {
-        AscendC::LocalTensor<Target> cleared[kBuffers];
+        AscendC::LocalTensor<Target> cleared[kTargetBuffers];
         for (auto &one : cleared) {
             one = targets_.template AllocTensor<Target>();
             AscendC::Duplicate(one.template ReinterpretCast<int32_t>(), 0, tiling_.lanes * sizeof(Target) / sizeof(int32_t));
@@ -111,12 +111,22 @@ private:
         queue.EnQue(tensor);
     }
 
-    __aicore__ inline void CopyIn(const Position &at) {
-        const LossTile tile = TileAt(at);
-        Load(in_, x_[layout_.Start(tile)], layout_.template Copied<T>(tile));
+    __aicore__ inline void LoadScores() {
+        if (next_.item < share_.count) {
+            const LossTile tile = TileAt(next_);
+            Load(in_, x_[layout_.Start(tile)], layout_.template Copied<T>(tile));
+        }
+    }
+
+    /* Weights of the tile, or classes with the first chunk of their losses. */
+    __aicore__ inline void LoadTarget() {
+        if (next_.item >= share_.count) {
+            return;
+        }
+        const LossTile tile = TileAt(next_);
         if constexpr (kHasWeights) {
             Load(targets_, target_[layout_.Start(tile)], layout_.template Copied<T>(tile));
-        } else if (at.chunk == 0) {
+        } else if (next_.chunk == 0) {
             const LaneBox lanes = layout_.Lanes(tile);
             const uint32_t bytes = lanes.width * sizeof(Target), unused = lanes.lines == 1 ? 0 : (lanes.stride * sizeof(Target) - bytes) / 32;
             Load(targets_, target_[layout_.LossStart(tile)], AscendC::DataCopyExtParams{static_cast<uint16_t>(lanes.lines), bytes, 0, unused, 0});
@@ -124,6 +134,12 @@ private:
     }
 
     __aicore__ inline void Compute(const LossTile &tile, uint32_t chunk) {
+        if constexpr (kIsFloat) {
+            LoadScores();
+        }
+        if constexpr (kIsFloat || !kHasWeights) {
+            LoadTarget();
+        }
         auto x = in_.template DeQue<T>();
         AscendC::PipeBarrier<PIPE_V>();  // the last tile has left what is written again
         if (chunk == 0) {
@@ -137,6 +153,7 @@ private:
             AscendC::Cast(wide, x, AscendC::RoundMode::CAST_NONE, layout_.Elements(tile));
             AscendC::PipeBarrier<PIPE_V>();
             in_.FreeTensor(x);
+            LoadScores();
             TakeScores(wide, tile, chunk);
         }
         if (chunk + 1 == tiling_.chunks) {
@@ -150,10 +167,8 @@ private:
     }
 
     __aicore__ inline void Begin(const LossTile &tile) {
-        for (auto *lanes : {&sum_, &chosen_, &weight_}) {
-            AscendC::Duplicate(lanes->template Get<float>(), 0.0f, tiling_.lanes);
-        }
         if constexpr (!kHasWeights) {
+            AscendC::Duplicate(chosen_.template Get<float>(), 0.0f, tiling_.lanes);
             auto target = targets_.template DeQue<Target>();
             classes_.Take(target, LanesOf(tile));
             targets_.FreeTensor(target);
@@ -199,8 +214,30 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Mul(sum, sum, most, count);
         AscendC::PipeBarrier<PIPE_V>();
+        CorrectScale(sum, most, count);
         AscendC::Adds(most, change, 0.0f, count);
         AscendC::PipeBarrier<PIPE_V>();
+    }
+
+    /*
+     * Where exp(0) is not 1 but 1 - d, the largest score's share of s is off by d, and log(s) with it, which is all there is of a small loss: s += s d.
+     * How exact Exp is on the chip is not published.
+     */
+    __aicore__ inline void CorrectScale(const common::FloatRows &sum, const common::FloatRows &work, uint32_t count) {
+        if (missing_ != 0.0f) {
+            AscendC::Muls(work, sum, missing_, count);
+            AscendC::PipeBarrier<PIPE_V>();
+            AscendC::Add(sum, sum, work, count);
+            AscendC::PipeBarrier<PIPE_V>();
+        }
+    }
+
+    __aicore__ inline float MissingOfOne() {
+        const auto one = most_.template Get<float>();
+        AscendC::Duplicate(one, 0.0f, common::kBlockFloats);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Exp(one, one, common::kBlockFloats);
+        return 1.0f - common::FirstOf(one);
     }
 
     /* W and a; x is the scores less m. */
@@ -210,10 +247,11 @@ private:
             Weigh(x, raw, tile);
             targets_.FreeTensor(raw);
         } else {
-            const auto weights = weights_.template Get<float>();
+            const auto weights = weights_.template Get<float>()[kOtherGroups / sizeof(float)];
             AscendC::Cast(weights, raw, AscendC::RoundMode::CAST_NONE, layout_.Elements(tile));
             AscendC::PipeBarrier<PIPE_V>();
             targets_.FreeTensor(raw);
+            LoadTarget();
             Weigh(x, weights, tile);
         }
     }
@@ -232,6 +270,7 @@ private:
         const auto most = most_.template Get<float>(), loss = sum_.template Get<float>(), chosen = chosen_.template Get<float>();
         const LaneBox lanes = layout_.Lanes(tile);
         const uint32_t count = LanesOf(tile);
+        CorrectScale(loss, change_.template Get<float>(), count);
         AscendC::Ln(loss, loss, count);
         AscendC::PipeBarrier<PIPE_V>();
         if constexpr (kHasWeights) {
@@ -257,7 +296,7 @@ private:
 
     AscendC::TPipe pipe_;
     AscendC::TQue<AscendC::TPosition::VECIN, kBuffers> in_;
-    AscendC::TQue<AscendC::TPosition::VECIN, kBuffers> targets_;
+    AscendC::TQue<AscendC::TPosition::VECIN, kTargetBuffers> targets_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> wide_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> weights_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> most_;
@@ -272,7 +311,9 @@ private:
     LossSink<T> sink_;
     CrossEntropyTiling tiling_;
     common::Share share_;
+    Position next_;  // what to load
     float positions_;
+    float missing_;  // of exp(0) to 1
 };
 
 template <typename T, typename Target, typename Layout>

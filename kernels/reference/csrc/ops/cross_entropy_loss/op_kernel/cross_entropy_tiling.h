@@ -28,7 +28,7 @@ constexpr int64_t kLossGranule = 16;       // columns: 32 bytes of a 16-bit type
 constexpr int64_t kWidestLoss = 1024;      // columns of an item; more would leave few classes per chunk
 constexpr int64_t kMostCopied = 4095;      // blocks of one copy
 constexpr int64_t kLossBytesPerLane = 72;  // maximum, sum, chosen score and what else is kept per loss
-constexpr int64_t kLossFixedBytes = 8192;  // accumulators, partial sums of all cores, rounding
+constexpr int64_t kLossFixedBytes = 5120;  // accumulators, partial sums of all cores, rounding
 constexpr int64_t kLossPerLaunch = 1200;   // scores that a core takes while another one starts: eleven vector cycles per 64
 
 /* Classes last. */
