@@ -187,8 +187,7 @@ private:
         if constexpr (kHasWeights) {
             TakeWeights(x, tile);
         }
-        AscendC::Exp(x, x, layout_.Elements(tile));
-        AscendC::PipeBarrier<PIPE_V>();
+        Exponentials(x, layout_.Elements(tile));
         layout_.AddSum(sum, x, tile);
     }
 
@@ -210,24 +209,27 @@ private:
             AscendC::MulAddDst(chosen, most, weight_.template Get<float>(), count);
             AscendC::PipeBarrier<PIPE_V>();
         }
-        AscendC::Exp(most, most, count);
-        AscendC::PipeBarrier<PIPE_V>();
+        Exponentials(most, count);
         AscendC::Mul(sum, sum, most, count);
         AscendC::PipeBarrier<PIPE_V>();
-        CorrectScale(sum, most, count);
         AscendC::Adds(most, change, 0.0f, count);
         AscendC::PipeBarrier<PIPE_V>();
     }
 
     /*
-     * Where exp(0) is not 1 but 1 - d, the largest score's share of s is off by d, and log(s) with it, which is all there is of a small loss: s += s d.
-     * How exact Exp is on the chip is not published.
+     * x = e^x, and 1 for 0, which the instruction may miss: how exact it is on the chip is not published. The largest score's share of s is all but the loss
+     * where this is small, so that an error there would be as large as the loss.
      */
-    __aicore__ inline void CorrectScale(const common::FloatRows &sum, const common::FloatRows &work, uint32_t count) {
-        if (missing_ != 0.0f) {
-            AscendC::Muls(work, sum, missing_, count);
+    __aicore__ inline void Exponentials(const common::FloatRows &x, uint32_t count) {
+        constexpr float kAboveOne = 1.00000012f;
+        AscendC::Exp(x, x, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        if (missing_ > 0.0f) {
+            AscendC::Muls(x, x, kAboveOne, count);
             AscendC::PipeBarrier<PIPE_V>();
-            AscendC::Add(sum, sum, work, count);
+        }
+        if (missing_ != 0.0f) {
+            AscendC::Mins(x, x, 1.0f, count);
             AscendC::PipeBarrier<PIPE_V>();
         }
     }
@@ -270,7 +272,6 @@ private:
         const auto most = most_.template Get<float>(), loss = sum_.template Get<float>(), chosen = chosen_.template Get<float>();
         const LaneBox lanes = layout_.Lanes(tile);
         const uint32_t count = LanesOf(tile);
-        CorrectScale(loss, change_.template Get<float>(), count);
         AscendC::Ln(loss, loss, count);
         AscendC::PipeBarrier<PIPE_V>();
         if constexpr (kHasWeights) {
