@@ -23,13 +23,30 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
-def cross_entropy_loss(input: torch.Tensor, target: torch.Tensor, reduction: str = "mean", ignore_index: int = -100) -> torch.Tensor:
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cross_entropy_loss(
+    input: torch.Tensor,  # noqa: A002 - the name of the schema
+    target: torch.Tensor,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> torch.Tensor:
     """-log(softmax(input, dim 1)[target]) per position, or their mean or sum; dense input of float16, bfloat16 or float32.
 
     `target` holds classes (int32, int64) or class probabilities in shape and dtype of input.
     """
     loss: torch.Tensor = torch.ops.cann_bench.cross_entropy_loss(input, target, reduction, ignore_index)
     return loss
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
 
 
 def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -44,9 +61,6 @@ def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 
     return y
 
 
-def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
-    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
 def foreach_addcdiv_scalar(x1: list[torch.Tensor], x2: list[torch.Tensor], x3: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     """x1[i] + x2[i] / x3[i] * scalar for every i; dense tensors of one type: float16, bfloat16 or float32."""
     y: list[torch.Tensor] = torch.ops.cann_bench.foreach_addcdiv_scalar(x1, x2, x3, scalar)
@@ -59,18 +73,15 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     return y
 
 
-def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
-    """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
+def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
+    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
     return y
 
 
-def mish(x: torch.Tensor) -> torch.Tensor:
-    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.mish(x)
-def group_norm(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, num_groups: int, epsilon: float) -> torch.Tensor:
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, by groups of channels; dense tensors of one type: float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.group_norm(x, gamma, beta, num_groups, epsilon)
+def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
+    """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
     return y
 
 
@@ -80,9 +91,21 @@ def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> tor
     return y
 
 
+def mish(x: torch.Tensor) -> torch.Tensor:
+    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
     """x / sqrt(mean(x^2) + epsilon) * gamma along the last axis; dense x and gamma of one type: float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.rms_norm(x, gamma, epsilon)
+    return y
+
+
+def scatter(data: torch.Tensor, dim: int, indices: torch.Tensor, updates: torch.Tensor, reduce: str | None = None) -> torch.Tensor:
+    """data with updates at, or combined with, the places that indices names along `dim`; dense float16, bfloat16, float32, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.scatter(data, dim, indices, updates, reduce)
     return y
 
 
@@ -101,4 +124,10 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # noqa: A002 - the name of the schema
     """a * sigmoid(a) * b for the halves a and b of `input` along `dim`; dense input of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.swi_glu(input, dim)
+    return y
+
+
+def unsorted_segment_sum(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: int) -> torch.Tensor:
+    """Sums of the rows of data with equal id; dense data of float16, bfloat16, float32, int32 or int64, segment_ids of int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.unsorted_segment_sum(data, segment_ids, num_segments)
     return y

@@ -206,8 +206,13 @@ template <typename T>
 static void LaunchTyped(const DynamicQuantTensors &tensors, void *stream) {
     constexpr int64_t kElementsPerLaunch = 1600;                                // eight vector cycles per 64 elements
     constexpr int64_t kTileBytes = DynamicQuant<T>::kTileElements * sizeof(T);  // the rest of the unified buffer is laid out by the kernel
-    const common::RowTraits traits{
-        sizeof(T), sizeof(T), 0, 0, kElementsPerLaunch, common::UnifiedBufferBytes() - common::kRoundingBytes - kTileBytes, MagnitudeGranule(tensors.columns)};
+    const common::RowTraits traits{sizeof(T),
+                                   sizeof(T),
+                                   0,
+                                   0,
+                                   kElementsPerLaunch,
+                                   common::UnifiedBufferBytes() - common::kRoundingBytes - common::kPadBytes - kTileBytes,
+                                   MagnitudeGranule(tensors.columns)};
     const auto tiling = common::PlanRows(tensors.rows, tensors.columns, traits);
     dynamic_quant<T><<<tiling.blocks, nullptr, stream>>>(tensors, tiling);
 }
