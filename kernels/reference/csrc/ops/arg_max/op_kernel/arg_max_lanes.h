@@ -185,22 +185,12 @@ private:
         common::RowsToLanes(LinesOf(keys), rows, {tiling_.outers, pitch / common::kLines, pitch});
     }
 
-    /* What a row lacks is the lowest key. A repeat reaches 64 words: the last ones of each row, or all of a shorter one. */
+    /* What a row lacks is the lowest key. */
     __aicore__ inline void FillGaps(const Words &rows, uint32_t pitch, uint32_t missing) {
-        const uint32_t first = pitch > common::kWordLanes ? pitch - common::kWordLanes : 0, lanes = pitch - first;
-        const uint64_t gap = (lanes == common::kWordLanes ? ~0ULL : (1ULL << lanes) - 1) & ~((1ULL << (lanes - missing)) - 1);
         constexpr uint64_t kUpper = 0xaaaaaaaaaaaaaaaaULL;
-        FillLanes(rows[first], Keys::kLowest, Keys::kIsWide ? gap & kUpper : gap, pitch);
+        common::FillRowEnds(rows, tiling_.outers, pitch, missing, Keys::kLowest, Keys::kIsWide ? kUpper : ~0ULL);
         if constexpr (Keys::kIsWide) {
-            FillLanes(rows[first], 0, gap & ~kUpper, pitch);
-        }
-    }
-
-    __aicore__ inline void FillLanes(const Words &words, int32_t value, uint64_t lanes, uint32_t pitch) {
-        const uint64_t mask[2] = {lanes, 0};
-        const uint32_t blocks = pitch / common::kLines, step = blocks <= common::kMostStride ? tiling_.outers : 1;
-        for (uint32_t row = 0; row < tiling_.outers; row += step) {
-            AscendC::Duplicate(words[row * pitch], value, mask, step, 1, step > 1 ? blocks : 0);
+            common::FillRowEnds(rows, tiling_.outers, pitch, missing, 0, ~kUpper);
         }
     }
 
