@@ -17,9 +17,21 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def mish(x: torch.Tensor) -> torch.Tensor:
+    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
     """x / sqrt(mean(x^2) + epsilon) * gamma along the last axis; dense x and gamma of one type: float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.rms_norm(x, gamma, epsilon)
+    return y
+
+
+def sigmoid(x: torch.Tensor) -> torch.Tensor:
+    """1 / (1 + e^-x); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.sigmoid(x)
     return y
 
 
