@@ -1,6 +1,6 @@
 /*
- * arg_max for float16, bfloat16, float32, int32 and int64: lanes (arg_max_lanes.h), fed as the tiling says (axis_tiling.h); rows of 16-bit elements that are not
- * too long have a way of their own (arg_max_narrow.h).
+ * arg_max for float16, bfloat16, float32, int32 and int64: lanes (arg_max_lanes.h), fed as the tiling says (axis_tiling.h); rows of 16-bit elements that are
+ * not too long have a way of their own (arg_max_narrow.h).
  */
 #include "kernel_operator.h"
 
@@ -74,7 +74,7 @@ static void LaunchTyped(void *input, void *indices, void *workspace, const commo
 /* A record for each part of a row; the number of parts is at most that of cores for each row that is cut. */
 int64_t ArgMaxWorkspaceBytes(const common::AxisShape &shape) {
     const bool isShared = shape.inner == 1 && shape.outer < common::VectorCores();
-    return isShared ? shape.outer * (common::VectorCores() + 1) * ArgMaxLanes<float>::kPartBytes : 0;
+    return isShared ? shape.outer * (common::VectorCores() + 1) * kArgMaxPartBytes : 0;
 }
 
 void LaunchArgMax(ArgMaxType type, void *input, void *indices, void *workspace, const common::AxisShape &shape, void *stream) {

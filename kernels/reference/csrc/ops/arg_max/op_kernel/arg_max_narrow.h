@@ -24,7 +24,7 @@ public:
     static constexpr bool kIsHalf = std::is_same_v<T, half>;
     static constexpr int32_t kPlaceBits = kIsHalf ? 0x1fff : 0xffff;
     static constexpr int32_t kFiller = static_cast<int32_t>(kIsHalf ? 0xc77fe000 : 0xff7f0000);  // the lowest finite number
-    static constexpr uint32_t kWorkBytes = 2048;  // of ReduceMax
+    static constexpr uint32_t kWorkBytes = 2048;                                                 // of ReduceMax
     /* Of an element: in two buffers, as key, its place, an eighth of a key. Of a row: its result in several forms. */
     static constexpr common::RowTraits kTraits{sizeof(T), 2 * sizeof(T) + 2 * sizeof(float) + 1, 32, 0, 2000};
     static constexpr int64_t kFixedBytes = kWorkBytes + 2560;  // results of 64 rows, and what keeps keys and places apart
@@ -97,8 +97,7 @@ private:
         const uint16_t rows = rows_ - row < perTile_ ? rows_ - row : perTile_;
         const uint32_t bytes = columns_ * sizeof(T), gap = (stride_ * sizeof(T) - bytes) / 32;
         auto x = in_.template AllocTensor<T>();
-        AscendC::DataCopyPad(x, input_[row * columns_], AscendC::DataCopyExtParams{rows, bytes, 0, gap, 0},
-                             AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
+        AscendC::DataCopyPad(x, input_[row * columns_], AscendC::DataCopyExtParams{rows, bytes, 0, gap, 0}, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
         in_.EnQue(x);
     }
 
