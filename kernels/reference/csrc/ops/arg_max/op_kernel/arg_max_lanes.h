@@ -28,7 +28,7 @@ public:
     static constexpr int64_t kBytesOfRows = 2 * sizeof(T) + kMapped;
     static constexpr int64_t kBytesOfLines = 2 * sizeof(T) + (Keys::kWords == 1 && !Keys::kIsNarrow ? kMapped - 4 : kMapped);
     static constexpr int64_t kBytesPerLane = (Keys::kWords + 2) * sizeof(int32_t) + 2 * sizeof(int64_t) + sizeof(int32_t) + 1;
-    static constexpr int64_t kFixedBytes = 4096;
+    static constexpr int64_t kFixedBytes = 6144;  // lanes' rounding, records of parts
 
     __aicore__ inline void Init(GM_ADDR input, GM_ADDR indices, GM_ADDR workspace, const common::AxisTiling &tiling) {
         tiling_ = tiling;
@@ -37,7 +37,9 @@ public:
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
         isLines_ = tiling.mode == common::AxisMode::kLines;
         mapping_.Init(pipe_, tiling, tiling.perTile - tiles_.LengthAt(0));
-        parts_.Init(pipe_, indices, workspace, tiling);
+        if (tiling.mode == common::AxisMode::kParts) {
+            parts_.Init(pipe_, indices, workspace, tiling);
+        }
         InitBuffers();
         MakeRamp();
         if (tiles_.LeavesGaps()) {
@@ -58,7 +60,7 @@ public:
             Finish(unit);
         }
         if (tiling_.mode == common::AxisMode::kParts && tiling_.perOuter > 1) {
-            parts_.Join(places_.template Get<int32_t>());
+            parts_.Join();
         }
     }
 

@@ -20,6 +20,7 @@ public:
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
         parts_.SetGlobalBuffer((__gm__ int32_t *)workspace);
         pipe.InitBuffer(record_, kArgMaxPartBytes);
+        pipe.InitBuffer(all_, tiling.perOuter * kArgMaxPartBytes);
     }
 
     /* The largest of a part's rows: stored, or written down for Join. `start` is the part's first element in its row. */
@@ -45,8 +46,9 @@ public:
     }
 
     /* The largest of the parts of a row, by a core per row. */
-    __aicore__ inline void Join(const Words &all) {
+    __aicore__ inline void Join() {
         AscendC::SyncAll();
+        const auto all = all_.template Get<int32_t>();
         const uint32_t parts = tiling_.perOuter, bytes = 3 * sizeof(int32_t), apart = kPartWords * sizeof(int32_t) - bytes;
         for (int64_t row = AscendC::GetBlockIdx(); row < tiling_.outer; row += AscendC::GetBlockNum()) {
             AscendC::DataCopyPad(all, parts_[row * parts * kPartWords], AscendC::DataCopyExtParams{static_cast<uint16_t>(parts), bytes, apart, 0, 0},
@@ -92,7 +94,8 @@ private:
 
     static constexpr uint32_t kPartWords = kArgMaxPartBytes / sizeof(int32_t);
 
-    AscendC::TBuf<AscendC::TPosition::VECCALC> record_;
+    AscendC::TBuf<AscendC::TPosition::VECIN> all_;
+    AscendC::TBuf<AscendC::TPosition::VECOUT> record_;
     AscendC::GlobalTensor<int64_t> indices_;
     AscendC::GlobalTensor<int32_t> parts_;
     common::AxisTiling tiling_;

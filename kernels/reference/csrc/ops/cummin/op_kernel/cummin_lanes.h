@@ -33,7 +33,7 @@ public:
     static constexpr int64_t kBytesOfRows = kBuffers + 2 * sizeof(Key);
     static constexpr int64_t kBytesOfLines = kBuffers + (kIsNarrow ? 2 * sizeof(Key) : 0);
     static constexpr int64_t kBytesPerLane = CumminScan<Key, true>::kBytesPerLane + CumminScan<int32_t, false>::kBytesPerLane;
-    static constexpr int64_t kFixedBytes = 4096;
+    static constexpr int64_t kFixedBytes = 8192;  // lanes' rounding, records of parts, what is loaded ahead
 
     __aicore__ inline void Init(const CumminTensors &tensors, const common::AxisTiling &tiling) {
         tiling_ = tiling;
@@ -95,7 +95,13 @@ private:
         pipe_.InitBuffer(places_, all * sizeof(int32_t));
         pipe_.InitBuffer(bits_, all / 8);
         pipe_.InitBuffer(nanBits_, all / 8);
-        parts_.Init(pipe_, workspace_, tiling_.perOuter, Highest());
+        if (tiling_.mode == common::AxisMode::kParts) {
+            parts_.Init(pipe_, workspace_, tiling_.perOuter, Highest());
+        }
+        aheadBytes_ = tiles_.AheadBytes(sizeof(T));
+        if (aheadBytes_ > 0) {
+            pipe_.InitBuffer(ahead_, aheadBytes_);
+        }
         minimum_.Init(pipe_, lanes, group, Highest());
         place_.Init(pipe_, lanes, group, 0);
     }
@@ -149,11 +155,14 @@ private:
         auto x = in_.template AllocTensor<T>();
         tiles_.Load(x, input_, unit, chunk);
         in_.EnQue(x);
+        if (aheadBytes_ > 0) {
+            tiles_.LoadAhead(ahead_.template Get<T>(), input_, unit, chunk + 1);
+        }
     }
 
     __aicore__ inline void Begin(int64_t unit, bool isProbe) {
         if (!isProbe && tiling_.mode == common::AxisMode::kParts) {
-            return parts_.Begin(unit, minimum_.Before(), place_.Before(), places_.template Get<int32_t>());
+            return parts_.Begin(unit, minimum_.Before(), place_.Before());
         }
         minimum_.Begin();
         place_.Begin();
@@ -267,6 +276,7 @@ private:
     AscendC::TQue<AscendC::TPosition::VECIN, 2> in_;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> outValues_;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> outIndices_;
+    AscendC::TBuf<AscendC::TPosition::VECIN> ahead_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> keys_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> least_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> ramp_;
@@ -283,6 +293,7 @@ private:
     common::AxisTiling tiling_;
     GM_ADDR workspace_;
     int64_t rampStart_;
+    uint32_t aheadBytes_;
     bool isLines_;
 };
 

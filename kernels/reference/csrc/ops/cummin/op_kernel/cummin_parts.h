@@ -19,6 +19,7 @@ public:
         highest_ = highest;
         parts_.SetGlobalBuffer((__gm__ int32_t *)workspace);
         pipe.InitBuffer(record_, kCumminPartBytes);
+        pipe.InitBuffer(others_, perRow * 32);
     }
 
     /* What the rows of a part come to, and all of it. */
@@ -43,11 +44,11 @@ public:
         common::Await<AscendC::HardEvent::MTE3_S>();
     }
 
-    /* What each row of a part starts with: the least of all before it. Earlier parts are looked through in `others`. */
-    __aicore__ inline void Begin(int64_t unit, const Keys &keys, const common::Words &places, const common::Words &others) {
+    /* What each row of a part starts with: the least of all before it. */
+    __aicore__ inline void Begin(int64_t unit, const Keys &keys, const common::Words &places) {
         const uint32_t earlier = unit % perRow_, apart = (kPartWords - 2) * sizeof(int32_t);
         const int64_t first = (unit - earlier) * kPartWords;
-        const auto own = record_.template Get<int32_t>();
+        const auto own = record_.template Get<int32_t>(), others = others_.template Get<int32_t>();
         const AscendC::DataCopyPadExtParams<int32_t> noPadding{false, 0, 0, 0};
         common::Await<AscendC::HardEvent::V_MTE2>();
         AscendC::DataCopyPad(own, parts_[unit * kPartWords], AscendC::DataCopyExtParams{1, 2 * kRows * sizeof(int32_t), 0, 0, 0}, noPadding);
@@ -93,7 +94,8 @@ private:
         least = IsSmaller(one, least) ? one : least;
     }
 
-    AscendC::TBuf<AscendC::TPosition::VECCALC> record_;
+    AscendC::TBuf<AscendC::TPosition::VECIN> record_;
+    AscendC::TBuf<AscendC::TPosition::VECIN> others_;
     AscendC::GlobalTensor<int32_t> parts_;
     int64_t perRow_;
     Key highest_;
