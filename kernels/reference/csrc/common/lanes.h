@@ -99,6 +99,16 @@ __aicore__ inline void FillRowEnds(const Words &words, uint32_t rows, uint32_t p
     FillLanes(words[first], rows, pitch, all & ~((1ULL << left) - 1) & which, value);
 }
 
+/* Zeros in both buffers of a queue: what a copy leaves out is computed along, and must be something. */
+template <typename T, typename Queue>
+__aicore__ inline void ClearBuffers(Queue &queue, uint32_t elements) {
+    for (uint32_t buffer = 0; buffer < 2; ++buffer) {
+        auto x = queue.template AllocTensor<T>();
+        AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(elements * sizeof(T) / sizeof(int32_t)));
+        queue.FreeTensor(x);
+    }
+}
+
 /* Waits on the pipe that the event names for what the other one has done so far. */
 template <AscendC::HardEvent event>
 __aicore__ inline void Await() {

@@ -10,6 +10,8 @@
 #ifndef REFERENCE_ARG_MAX_LANES_H
 #define REFERENCE_ARG_MAX_LANES_H
 
+#include <limits>
+
 #include "../../../common/axis_tiles.h"
 #include "../../../common/row_vector.h"
 #include "arg_max_duel.h"
@@ -36,6 +38,7 @@ public:
         input_.SetGlobalBuffer((__gm__ T *)input);
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
         isLines_ = tiling.mode == common::AxisMode::kLines;
+        isSingle_ = !isLines_ && tiles_.Chunks() == 1;
         mapping_.Init(pipe_, tiling, tiling.perTile - tiles_.LengthAt(0));
         if (tiling.mode == common::AxisMode::kParts) {
             parts_.Init(pipe_, indices, workspace, tiling);
@@ -43,7 +46,7 @@ public:
         InitBuffers();
         MakeRamp();
         if (tiles_.LeavesGaps()) {
-            ClearInput();
+            common::ClearBuffers<T>(in_, tiling_.lines * tiling_.lanes);
         }
     }
 
@@ -72,6 +75,7 @@ private:
         pipe_.InitBuffer(in_, 2, all * sizeof(T));
         if (mapping_.IsNeeded()) {
             pipe_.InitBuffer(keys_, (all * Keys::kWords + slack) * sizeof(int32_t));
+            AscendC::Duplicate(keys_.template Get<int32_t>()[all * Keys::kWords], 0, static_cast<int32_t>(slack));
         }
         pipe_.InitBuffer(ramp_, all * sizeof(int32_t));
         pipe_.InitBuffer(places_, (all + slack) * sizeof(int32_t));
@@ -97,15 +101,6 @@ private:
         common::ContinueRamp(ramp, tiling_.lanes, tiling_.lines, 1);
     }
 
-    /* What a copy leaves out is computed along; it must be something. */
-    __aicore__ inline void ClearInput() {
-        for (uint32_t buffer = 0; buffer < 2; ++buffer) {
-            auto x = in_.template AllocTensor<T>();
-            AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(tiling_.lines * tiling_.lanes * sizeof(T) / sizeof(int32_t)));
-            in_.FreeTensor(x);
-        }
-    }
-
     __aicore__ inline void CopyIn(int64_t unit, uint32_t chunk) {
         if (unit < 0) {
             return;
@@ -115,7 +110,15 @@ private:
         in_.EnQue(x);
     }
 
-    __aicore__ inline Contestants Best() { return {bestKey_.template Get<int32_t>(), BestLow(), bestPlace_.template Get<int32_t>()}; }
+    /* The best so far; where a unit has but one tile of rows, what is left of that. */
+    __aicore__ inline Contestants Best() {
+        if (!isSingle_) {
+            return {bestKey_.template Get<int32_t>(), BestLow(), bestPlace_.template Get<int32_t>()};
+        }
+        const auto keys = keys_.template Get<int32_t>();
+        const Words low = Keys::kIsWide ? keys[tiling_.lines * tiling_.lanes] : keys;
+        return Contestants{keys, low, places_.template Get<int32_t>()}[(tiling_.lines - 1) * tiling_.lanes];
+    }
 
     __aicore__ inline Words BestLow() {
         if constexpr (Keys::kIsWide) {
@@ -126,6 +129,9 @@ private:
     }
 
     __aicore__ inline void Begin() {
+        if (isSingle_) {
+            return AscendC::PipeBarrier<PIPE_V>();
+        }
         const auto best = Best();
         const int32_t lanes = tiling_.lanes + common::kWordLanes;  // keys are read in whole repeats
         AscendC::PipeBarrier<PIPE_V>();
@@ -167,6 +173,9 @@ private:
             duel_.Run(all[late], all[first * lanes], places[late], half * lanes);
             all.place = places;
             first += half;
+        }
+        if (isSingle_) {
+            return;
         }
         AscendC::Adds(places[last], all.place[last], static_cast<int32_t>(start), static_cast<int32_t>(lanes));
         AscendC::PipeBarrier<PIPE_V>();
@@ -234,13 +243,9 @@ private:
         const auto found = Results();
         const auto numbers = numbers_.template Get<uint8_t>();
         AscendC::Select(Floats(found.place), numbers, Floats(kept), Floats(found.place), AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE, lanes);
-        AscendC::Select(Floats(found.key), numbers, Floats(found.key), NotANumber(), AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, lanes);
+        AscendC::Select(Floats(found.key), numbers, Floats(found.key), std::numeric_limits<float>::quiet_NaN(), AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE,
+                        lanes);
         AscendC::PipeBarrier<PIPE_V>();
-    }
-
-    static __aicore__ inline float NotANumber() {
-        const uint32_t bits = 0x7fc00000;
-        return *reinterpret_cast<const float *>(&bits);
     }
 
     /* 1 for a NaN, less for a number: the places as floats are tiny. */
@@ -284,6 +289,7 @@ private:
     ArgMaxParts<T> parts_;
     common::AxisTiling tiling_;
     bool isLines_;
+    bool isSingle_;
 };
 
 #endif  // REFERENCE_ARG_MAX_LANES_H

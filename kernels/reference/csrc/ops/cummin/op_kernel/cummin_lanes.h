@@ -46,7 +46,7 @@ public:
         InitBuffers();
         MakeRamp();
         if (tiles_.LeavesGaps()) {
-            ClearInput();
+            common::ClearBuffers<T>(in_, tiling_.lines * tiling_.lanes);
         }
     }
 
@@ -139,15 +139,6 @@ private:
             AscendC::Adds(ramp, ramp, static_cast<int32_t>(start - rampStart_), static_cast<int32_t>(tiling_.lines * tiling_.lanes));
             AscendC::PipeBarrier<PIPE_V>();
             rampStart_ = start;
-        }
-    }
-
-    /* What a copy leaves out is computed along; it must be something. */
-    __aicore__ inline void ClearInput() {
-        for (uint32_t buffer = 0; buffer < 2; ++buffer) {
-            auto x = in_.template AllocTensor<T>();
-            AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(tiling_.lines * tiling_.lanes * sizeof(T) / sizeof(int32_t)));
-            in_.FreeTensor(x);
         }
     }
 
