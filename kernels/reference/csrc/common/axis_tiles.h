@@ -57,7 +57,7 @@ public:
     /*
      * Brings a tile's lines into L2. A strip's pieces of lines start anywhere, so that up to twice their bytes would be fetched; neighbouring cores, whose
      * strips lie side by side, each fetch some of the lines for all of them, from a multiple of 128 bytes on. Nothing depends on who comes first. `scratch`
-     * has AheadBytes, and what it holds is of no use.
+     * has as many bytes as PrepareAhead says, and what it holds is of no use.
      */
     template <typename T>
     __aicore__ inline void LoadAhead(const AscendC::LocalTensor<T> &scratch, const AscendC::GlobalTensor<T> &from, int64_t unit, uint32_t chunk) const {
@@ -76,7 +76,7 @@ public:
     }
 
     /* What LoadAhead needs for elements of this size; 0 where it does nothing. */
-    __aicore__ inline uint32_t AheadBytes(uint32_t elementBytes) {
+    __aicore__ inline uint32_t PrepareAhead(uint32_t elementBytes) {
         const bool isSideBySide = isLines_ && tiling_.units == tiling_.blocks && tiling_.perOuter >= kTogether;
         isAhead_ = isSideBySide && tiling_.inner * elementBytes % 128 != 0 && tiling_.width * elementBytes <= kWideEnough;
         return isAhead_ ? kTogether * tiling_.width * elementBytes + 128 : 0;

@@ -38,8 +38,8 @@ public:
         input_.SetGlobalBuffer((__gm__ T *)input);
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
         isLines_ = tiling.mode == common::AxisMode::kLines;
-        isSingle_ = !isLines_ && tiles_.Chunks() == 1;
         mapping_.Init(pipe_, tiling, tiling.perTile - tiles_.LengthAt(0));
+        isSingle_ = mapping_.IsNeeded() && tiles_.Chunks() == 1 && tiling.lines > 1;
         if (tiling.mode == common::AxisMode::kParts) {
             parts_.Init(pipe_, indices, workspace, tiling);
         }
@@ -110,7 +110,7 @@ private:
         in_.EnQue(x);
     }
 
-    /* The best so far; where a unit has but one tile of rows, what is left of that. */
+    /* The best so far; where a unit has but one tile, what is left of that, unless its keys are the elements that the next load overwrites. */
     __aicore__ inline Contestants Best() {
         if (!isSingle_) {
             return {bestKey_.template Get<int32_t>(), BestLow(), bestPlace_.template Get<int32_t>()};

@@ -98,7 +98,7 @@ private:
         if (tiling_.mode == common::AxisMode::kParts) {
             parts_.Init(pipe_, workspace_, tiling_.perOuter, Highest());
         }
-        aheadBytes_ = tiles_.AheadBytes(sizeof(T));
+        aheadBytes_ = tiles_.PrepareAhead(sizeof(T));
         if (aheadBytes_ > 0) {
             pipe_.InitBuffer(ahead_, aheadBytes_);
         }
