@@ -33,6 +33,17 @@ def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]: 
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
+def apply_rotary_pos_emb(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    layout: int = 0,
+    rotaryMode: str = "half",  # noqa: N803 - the schema's name
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
+    turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
+    return turned
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
@@ -53,6 +64,12 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     return y
 
 
+def gcd(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """Greatest common divisors of x1 and x2, broadcast; dense and of one type: int16, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gcd(x1, x2)
+    return y
+
+
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
@@ -62,6 +79,12 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
+    return y
+
+
+def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """The larger elements of x1 and x2, broadcast; dense and of one type: bfloat16, float16, float32, int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.maximum(x1, x2)
     return y
 
 
