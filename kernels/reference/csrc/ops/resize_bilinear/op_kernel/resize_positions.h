@@ -1,0 +1,155 @@
+/*
+ * Where the new pixels of one axis lie among the old ones: the lower neighbour by the scalar unit, the shares of both neighbours of many pixels by the vector
+ * unit, in integers as far as that goes. Shares are formed from the remainder of one division, so that a pixel that falls on another one has exactly 0.
+ */
+#ifndef REFERENCE_RESIZE_POSITIONS_H
+#define REFERENCE_RESIZE_POSITIONS_H
+
+#include "kernel_operator.h"
+
+#include "resize_bilinear_launch.h"
+
+struct ResizeShares {
+    float low;
+    float high;
+};
+
+class ResizePositions {
+public:
+    __aicore__ inline void Init(const ResizeAxis &axis) {
+        last_ = axis.old - 1;
+        size_ = axis.size;
+        step_ = axis.step;
+        start_ = axis.start;
+        divisor_ = axis.divisor;
+        if (divisor_ == 0) {
+            lows_.SetGlobalBuffer((__gm__ int32_t *)axis.table, size_);
+            shares_.SetGlobalBuffer((__gm__ float *)axis.table + size_, 2 * size_);
+        } else {
+            stepWhole_ = step_ / divisor_;
+            stepRest_ = step_ % divisor_;
+        }
+    }
+
+    /* The old pixel at or below a new one, and the one above: the same at the end. */
+    __aicore__ inline uint32_t Low(uint32_t place) const {
+        if (divisor_ == 0) {
+            return lows_.GetValue(place);
+        }
+        const uint32_t low = Numerator(place) / static_cast<uint32_t>(divisor_);
+        return low < last_ ? low : last_;
+    }
+    __aicore__ inline uint32_t Above(uint32_t low) const { return low < last_ ? low + 1 : last_; }
+
+    /* Calls use(each, low) for `count` neighbouring new pixels from `first` on; lows are at most `most`. By additions: a division takes the scalar unit long. */
+    template <uint32_t count, typename Use>
+    __aicore__ inline void Walk(uint32_t first, uint32_t most, Use use) const {
+        if (divisor_ == 0) {
+            for (uint32_t each = 0; each < count; ++each) {
+                const uint32_t place = first + each < size_ ? first + each : size_ - 1, low = lows_.GetValue(place);
+                use(each, low < most ? low : most);
+            }
+            return;
+        }
+        const int64_t numerator = step_ * first + start_;
+        int32_t whole = (numerator - (numerator < 0 ? divisor_ - 1 : 0)) / divisor_, rest = numerator - whole * divisor_;
+        for (uint32_t each = 0; each < count; ++each) {
+            const int32_t low = whole > 0 ? whole : 0, bound = most;
+            use(each, static_cast<uint32_t>(low < bound ? low : bound));
+            rest += stepRest_;
+            const int32_t carry = rest >= static_cast<int32_t>(divisor_);
+            whole += stepWhole_ + carry;
+            rest -= carry * static_cast<int32_t>(divisor_);
+        }
+    }
+
+    __aicore__ inline ResizeShares Shares(uint32_t place) const {
+        if (divisor_ == 0) {
+            return {shares_.GetValue(place), shares_.GetValue(size_ + place)};
+        }
+        const uint32_t divisor = divisor_, rest = Numerator(place) % divisor;
+        const float whole = divisor;
+        return {static_cast<float>(divisor - rest) / whole, static_cast<float>(rest) / whole};
+    }
+
+    /* The table's shares of `count` new pixels from `first` on. */
+    __aicore__ inline bool HasTable() const { return divisor_ == 0; }
+    __aicore__ inline const AscendC::GlobalTensor<float> Table(uint32_t first, bool isHigh) const { return shares_[(isHigh ? size_ : 0) + first]; }
+
+    /* Shares of `count` pixels from `first` on, formed from the numerators; `work` has room for three times as many. Positions past the end are harmless. */
+    __aicore__ inline void Fill(const AscendC::LocalTensor<float> &low, const AscendC::LocalTensor<float> &high, const AscendC::LocalTensor<int32_t> &work,
+                                uint32_t first, uint32_t count) const {
+        using namespace AscendC;
+        const auto rest = work, part = work[count];
+        const auto real = work[2 * count].ReinterpretCast<float>();
+        const auto divisor = static_cast<int32_t>(divisor_);
+        const float whole = static_cast<float>(divisor), inverse = 1.0f / whole;
+        CreateVecIndex(rest, static_cast<int32_t>(first), count);
+        PipeBarrier<PIPE_V>();
+        Muls(rest, rest, static_cast<int32_t>(step_), count);
+        PipeBarrier<PIPE_V>();
+        Adds(rest, rest, static_cast<int32_t>(start_), count);
+        PipeBarrier<PIPE_V>();
+        Maxs(rest, rest, 0, count);
+        PipeBarrier<PIPE_V>();
+        Cast(real, rest, RoundMode::CAST_RINT, count);
+        PipeBarrier<PIPE_V>();
+        Muls(real, real, inverse, count);
+        PipeBarrier<PIPE_V>();
+        Cast(part, real, RoundMode::CAST_FLOOR, count);  // the quotient, or one beside it
+        PipeBarrier<PIPE_V>();
+        Muls(part, part, -divisor, count);
+        PipeBarrier<PIPE_V>();
+        Add(rest, rest, part, count);
+        PipeBarrier<PIPE_V>();
+        Correct(rest, part, divisor, count);
+        Cast(real, rest, RoundMode::CAST_RINT, count);
+        PipeBarrier<PIPE_V>();
+        Muls(high, real, inverse, count);
+        PipeBarrier<PIPE_V>();
+        Muls(real, real, -1.0f, count);
+        PipeBarrier<PIPE_V>();
+        Adds(real, real, whole, count);
+        PipeBarrier<PIPE_V>();
+        Muls(low, real, inverse, count);
+        PipeBarrier<PIPE_V>();
+    }
+
+private:
+    __aicore__ inline uint32_t Numerator(uint32_t place) const {
+        const int64_t numerator = step_ * place + start_;
+        return numerator > 0 ? numerator : 0;
+    }
+
+    /* A remainder of a quotient that is one off, to one between 0 and the divisor: the sign bit of the remainder, and of what it has above the divisor. */
+    __aicore__ inline void Correct(const AscendC::LocalTensor<int32_t> &rest, const AscendC::LocalTensor<int32_t> &part, int32_t divisor,
+                                   uint32_t count) const {
+        using namespace AscendC;
+        ShiftRight(part, rest, 31, count);  // -1 below 0
+        PipeBarrier<PIPE_V>();
+        Muls(part, part, -divisor, count);
+        PipeBarrier<PIPE_V>();
+        Add(rest, rest, part, count);
+        PipeBarrier<PIPE_V>();
+        Adds(rest, rest, -divisor, count);
+        PipeBarrier<PIPE_V>();
+        ShiftRight(part, rest, 31, count);  // -1 below the divisor: give it back
+        PipeBarrier<PIPE_V>();
+        Muls(part, part, -divisor, count);
+        PipeBarrier<PIPE_V>();
+        Add(rest, rest, part, count);
+        PipeBarrier<PIPE_V>();
+    }
+
+    AscendC::GlobalTensor<int32_t> lows_;
+    AscendC::GlobalTensor<float> shares_;
+    uint32_t last_;
+    uint32_t size_;
+    int64_t step_;
+    int64_t start_;
+    int64_t divisor_;
+    int32_t stepWhole_;  // whole pixels of a step, and what is left of it
+    int32_t stepRest_;
+};
+
+#endif  // REFERENCE_RESIZE_POSITIONS_H
