@@ -10,6 +10,7 @@
  * use.
  */
 #include <type_traits>
+#include <utility>
 
 #include "kernel_operator.h"
 
@@ -25,6 +26,7 @@ class ResizeKernel {
 public:
     static constexpr int32_t kBuffers = 2;
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
+    static constexpr uint64_t kBlockBytes = 32;
     static constexpr int64_t kElementsPerLaunch = 1500;
 
     __aicore__ inline void Init(const ResizeTensors &tensors, const ResizeTiling &tiling) {
@@ -199,36 +201,63 @@ private:
 
     /* Lines to columns: turned holds, for each eight lines, their columns one after another, a block each. */
     __aicore__ inline void Turn(const FloatRows &turned, const FloatRows &lines) {
-        const uint32_t width = tile_.width, eight = width * common::kBlockFloats;
+        const uint32_t width = tile_.width;
         uint64_t from[NCHW_CONV_ADDR_LIST_SIZE], to[NCHW_CONV_ADDR_LIST_SIZE];
         const AscendC::TransDataTo5HDParams params(false, false, width / common::kBlockFloats, common::kBlockFloats, 1);
         for (uint32_t line = 0; line < tile_.lines; line += kResizeLines) {
-            for (uint32_t each = 0; each < kResizeLines; ++each) {
-                from[each] = lines.GetPhyAddr((line + each) * width);
-                to[each] = turned.GetPhyAddr(line * width + each / 2 * common::kBlockFloats + each % 2 * eight);
-            }
+            TurnAll(from, to, lines.GetPhyAddr(line * width), turned.GetPhyAddr(line * width), width, std::make_index_sequence<kResizeLines>());
             AscendC::TransDataTo5HD<float>(to, from, params);
         }
+    }
+    template <size_t... each>
+    __aicore__ inline void TurnAll(uint64_t *from, uint64_t *to, uint64_t lines, uint64_t turned, uint32_t width, std::index_sequence<each...>) {
+        ((from[each] = lines + each * width * sizeof(float), to[each] = turned + each / 2 * kBlockBytes + each % 2 * width * kBlockBytes), ...);
+    }
+
+    /* Addresses of the columns that 16 new pixels come from. */
+    struct Sources {
+        uint64_t start;  // of the first column
+        uint32_t firstColumn, mostColumn;
+        uint64_t low[NCHW_CONV_ADDR_LIST_SIZE], high[NCHW_CONV_ADDR_LIST_SIZE];
+
+        __aicore__ inline __attribute__((always_inline)) void Set(uint32_t each, uint32_t column) {
+            const uint32_t above = column < mostColumn ? column + 1 : mostColumn;
+            low[each] = start + (column - firstColumn) * kBlockBytes;
+            high[each] = start + (above - firstColumn) * kBlockBytes;
+        }
+    };
+
+    /* Unrolled by hand: these lists keep the scalar unit busy. */
+    template <size_t... each>
+    __aicore__ inline void SetAll(Sources &sources, ResizeWalk &walk, std::index_sequence<each...>) {
+        (sources.Set(each, walk.Next()), ...);
+    }
+    template <size_t... each>
+    __aicore__ inline void AimAll(uint64_t *to, uint64_t start, uint32_t newWidth, std::index_sequence<each...>) {
+        ((to[each] = start + each / 2 * newWidth * sizeof(float) + each % 2 * kBlockBytes), ...);
     }
 
     /* 16 new pixels of all lines at a time: their lower neighbours into y, the upper ones over the lines, then both with their shares. */
     __aicore__ inline void MixColumns(const FloatRows &y, const FloatRows &upper, const FloatRows &turned, const Part &part) {
         using namespace common;
         const uint32_t newWidth = tile_.newWidth;
-        uint64_t low[NCHW_CONV_ADDR_LIST_SIZE], high[NCHW_CONV_ADDR_LIST_SIZE], to[NCHW_CONV_ADDR_LIST_SIZE], toUpper[NCHW_CONV_ADDR_LIST_SIZE];
         const AscendC::TransDataTo5HDParams params(false, false, tile_.lines / kBlockFloats, newWidth, tile_.width);
         const uint32_t mostColumn = part.oldColumn + part.oldCount - 1;
-        const uint64_t source = turned.GetPhyAddr(), block = kBlockFloats * sizeof(float);
+        auto walk = columnPlaces_.WalkFrom(part.column, mostColumn);
+        Sources sources{turned.GetPhyAddr(), part.oldColumn, mostColumn, {}, {}};
+        uint64_t to[NCHW_CONV_ADDR_LIST_SIZE];
         for (uint32_t first = 0; first < part.columns; first += kResizeLines) {
-            columnPlaces_.Walk<kResizeLines>(part.column + first, mostColumn, [&](uint32_t each, uint32_t column) {
-                const uint32_t target = each / 2 * newWidth + each % 2 * kBlockFloats + first, above = column < mostColumn ? column + 1 : mostColumn;
-                low[each] = source + (column - part.oldColumn) * block;
-                high[each] = source + (above - part.oldColumn) * block;
-                to[each] = y.GetPhyAddr(target);
-                toUpper[each] = upper.GetPhyAddr(target);
-            });
-            AscendC::TransDataTo5HD<float>(to, low, params);
-            AscendC::TransDataTo5HD<float>(toUpper, high, params);
+            if (columnPlaces_.HasTable()) {
+                for (uint32_t each = 0; each < kResizeLines; ++each) {
+                    sources.Set(each, columnPlaces_.Low(part.column + Least(first + each, part.columns - 1)));
+                }
+            } else {
+                SetAll(sources, walk, std::make_index_sequence<kResizeLines>());
+            }
+            AimAll(to, y.GetPhyAddr(first), newWidth, std::make_index_sequence<kResizeLines>());
+            AscendC::TransDataTo5HD<float>(to, sources.low, params);
+            AimAll(to, upper.GetPhyAddr(first), newWidth, std::make_index_sequence<kResizeLines>());
+            AscendC::TransDataTo5HD<float>(to, sources.high, params);
         }
         AscendC::PipeBarrier<PIPE_V>();
         const uint32_t lines = part.rows * tile_.planes;

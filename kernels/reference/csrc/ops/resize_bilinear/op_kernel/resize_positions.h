@@ -14,6 +14,22 @@ struct ResizeShares {
     float high;
 };
 
+/* Lower neighbours of new pixels that follow each other, by additions: a division takes the scalar unit long. */
+struct ResizeWalk {
+    int32_t whole, rest;          // the position: below 0 at first, where x is enlarged
+    int32_t stepWhole, stepRest;  // how far it is to the next one
+    int32_t divisor, most;
+
+    __aicore__ inline __attribute__((always_inline)) uint32_t Next() {
+        const int32_t seen = whole < most ? whole : most;
+        rest += stepRest;
+        const int32_t carry = rest >= divisor;
+        whole += stepWhole + carry;
+        rest -= carry * divisor;
+        return seen > 0 ? seen : 0;
+    }
+};
+
 class ResizePositions {
 public:
     __aicore__ inline void Init(const ResizeAxis &axis) {
@@ -25,9 +41,6 @@ public:
         if (divisor_ == 0) {
             lows_.SetGlobalBuffer((__gm__ int32_t *)axis.table, size_);
             shares_.SetGlobalBuffer((__gm__ float *)axis.table + size_, 2 * size_);
-        } else {
-            stepWhole_ = step_ / divisor_;
-            stepRest_ = step_ % divisor_;
         }
     }
 
@@ -41,26 +54,11 @@ public:
     }
     __aicore__ inline uint32_t Above(uint32_t low) const { return low < last_ ? low + 1 : last_; }
 
-    /* Calls use(each, low) for `count` neighbouring new pixels from `first` on; lows are at most `most`. By additions: a division takes the scalar unit long. */
-    template <uint32_t count, typename Use>
-    __aicore__ inline void Walk(uint32_t first, uint32_t most, Use use) const {
-        if (divisor_ == 0) {
-            for (uint32_t each = 0; each < count; ++each) {
-                const uint32_t place = first + each < size_ ? first + each : size_ - 1, low = lows_.GetValue(place);
-                use(each, low < most ? low : most);
-            }
-            return;
-        }
-        const int64_t numerator = step_ * first + start_;
-        int32_t whole = (numerator - (numerator < 0 ? divisor_ - 1 : 0)) / divisor_, rest = numerator - whole * divisor_;
-        for (uint32_t each = 0; each < count; ++each) {
-            const int32_t low = whole > 0 ? whole : 0, bound = most;
-            use(each, static_cast<uint32_t>(low < bound ? low : bound));
-            rest += stepRest_;
-            const int32_t carry = rest >= static_cast<int32_t>(divisor_);
-            whole += stepWhole_ + carry;
-            rest -= carry * static_cast<int32_t>(divisor_);
-        }
+    /* The lower neighbours of new pixels from `place` on, none above `most`; not for a table. */
+    __aicore__ inline ResizeWalk WalkFrom(uint32_t place, uint32_t most) const {
+        const int64_t numerator = step_ * place + start_, whole = (numerator - (numerator < 0 ? divisor_ - 1 : 0)) / divisor_;
+        return {static_cast<int32_t>(whole),      static_cast<int32_t>(numerator - whole * divisor_), static_cast<int32_t>(step_ / divisor_),
+                static_cast<int32_t>(step_ % divisor_), static_cast<int32_t>(divisor_),                     static_cast<int32_t>(most)};
     }
 
     __aicore__ inline ResizeShares Shares(uint32_t place) const {
@@ -148,8 +146,6 @@ private:
     int64_t step_;
     int64_t start_;
     int64_t divisor_;
-    int32_t stepWhole_;  // whole pixels of a step, and what is left of it
-    int32_t stepRest_;
 };
 
 #endif  // REFERENCE_RESIZE_POSITIONS_H
