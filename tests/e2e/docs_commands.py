@@ -1,7 +1,7 @@
 """Reads the shell commands out of the documentation: what stands in a ```sh block is promised to work.
 
-A block runs line by line in one folder that holds the examples. A line ends with the exit status it has, when that is not 0: `# exit status 1`. A block that
-cannot run on every machine says why: ```sh not-run: needs root.
+A block runs line by line in one folder that holds the examples and the reference kernels. A line ends with the exit status it has, when that is not 0:
+`# exit status 1`. A block that cannot run on every machine says why: ```sh not-run: needs root.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "examples/*/README.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "examples/*/README.md", "kernels/*/README.md")
 _BLOCK = re.compile(r"^(?P<indent> *)```sh(?P<note>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _STATUS = re.compile(r"#.*\bexit status (\d+)")
 

@@ -17,9 +17,10 @@ RUN = [block for block in BLOCKS if not block.reason]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the examples, as a reader has it in front of him, and `piton` on the path; commands of later blocks find what earlier ones made."""
+    """A folder with examples and reference kernels, as a reader has them, and `piton` on the path; commands of later blocks find what earlier ones made."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copytree(ROOT / "examples", folder / "examples")
+    shutil.copytree(ROOT / "kernels/reference", folder / "kernels/reference")
     (folder / "bin").mkdir()
     command = folder / "bin" / "piton"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m piton.cli.main "$@"\n')

@@ -18,7 +18,8 @@ SHORT = ((2, 16), (33, 8), (96, 15), (4000, 16), (7001, 9), (64, 1), (95, 16), (
 COLUMNS = (((3, 2), 0), ((5, 1, 7), 1), ((2, 300, 17), 1), ((1, 64, 1025), 1), ((40, 3, 5), -3), ((700, 2), 0), ((2, 3000, 100), -2), ((1, 1, 4099), 0))
 """Softmax along other axes."""
 
-Row = tuple[list[list[int]], str, dict[str, object], list[object]]
+Row = tuple[list[list[int]], str | tuple[str, ...], dict[str, object], list[object]]
+"""Shapes, dtype (of all inputs, or of each), attributes, value ranges."""
 
 
 def softmax_rows() -> list[Row]:
@@ -40,7 +41,14 @@ def write_operator(folder: Path, name: str, title: str, rows: list[Row]) -> None
     shutil.copy(OPERATORS / name / "golden.py", folder)
     (folder / "proto.yaml").write_text((OPERATORS / name / "proto.yaml").read_text().split("  degenerate:")[0])
     cases = [
-        {"operator": title, "case_id": number, "input_shape": shapes, "dtype": [dtype] * len(shapes), "attrs": attrs, "value_range": ranges}
+        {
+            "operator": title,
+            "case_id": number,
+            "input_shape": shapes,
+            "dtype": [dtype] * len(shapes) if isinstance(dtype, str) else list(dtype),
+            "attrs": attrs,
+            "value_range": ranges,
+        }
         for number, (shapes, dtype, attrs, ranges) in enumerate(rows, start=1)
     ]
     (folder / "cases.yaml").write_text(json.dumps({"cases": cases}))

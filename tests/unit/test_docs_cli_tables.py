@@ -31,7 +31,7 @@ def test_the_page_has_every_option_of_an_evaluation() -> None:
     assert [option for option in options if not re.search(rf"`?{option}\b", text)] == []
 
 
-@pytest.mark.parametrize("command", ["compare --fail-on", "hap audit --strict", "baseline refresh", "baseline list", "suite check", "suite lint"])
+@pytest.mark.parametrize("command", ["compare --fail-on", "hap audit --strict", "baseline refresh", "baseline list", "suite check", "suite lint", "deliver"])
 def test_the_page_says_which_commands_exit_with_1(command: str) -> None:
     sentence = " ".join(PAGE.partition("Exit status:")[2].partition("\n\n")[0].split())
     assert f"{command}:" in sentence.partition("**2**")[0]

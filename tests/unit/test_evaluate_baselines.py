@@ -161,6 +161,8 @@ BASE = EvaluationRequest(submission="a", run_dir="b", cache_dir="c")
         {"auto_sync": False},
         {"bounds": Bounds(budget_ratio=9)},
         {"bounds": Bounds(copy_allowance_bytes=1)},
+        {"bounds": Bounds(host_deadline_s=5.0)},
+        {"isolation": 3},
     ],
 )
 def test_what_can_change_a_result_is_in_the_identity_of_a_request(change: dict[str, object]) -> None:

@@ -5,10 +5,57 @@ import torch
 from . import _C  # noqa: F401 - loading the library registers the operators
 
 
+def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
+    var: torch.Tensor,
+    grad: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    epsilon: float = 1e-8,
+    step: int = 1,
+    maximize: bool = False,
+) -> torch.Tensor:
+    """Parameters after one step of AdamW; dense tensors of one shape and type: float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.apply_adam_w(var, grad, m, v, lr, beta1, beta2, weight_decay, epsilon, step, maximize)
+    return y
+
+
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
     return y
+
+
+def foreach_addcdiv_scalar(x1: list[torch.Tensor], x2: list[torch.Tensor], x3: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
+    """x1[i] + x2[i] / x3[i] * scalar for every i; dense tensors of one type: float16, bfloat16 or float32."""
+    y: list[torch.Tensor] = torch.ops.cann_bench.foreach_addcdiv_scalar(x1, x2, x3, scalar)
+    return y
+
+
+def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
+    """The norm of order `scalar` of each tensor, without axes; dense tensors of one type: float16, bfloat16 or float32."""
+    y: list[torch.Tensor] = torch.ops.cann_bench.foreach_norm(x, scalar)
+    return y
+
+
+def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
+    """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
 
 
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -31,6 +78,15 @@ def resize_bilinear(
     """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
     return y
+def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
+    y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
+    return y
+
+
+def mish(x: torch.Tensor) -> torch.Tensor:
+    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.mish(x)
 
 
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
@@ -39,7 +95,19 @@ def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> tor
     return y
 
 
+def sigmoid(x: torch.Tensor) -> torch.Tensor:
+    """1 / (1 + e^-x); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.sigmoid(x)
+    return y
+
+
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """Exponentials of x along `dim`, divided by their sum; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.softmax(x, dim)
+    return y
+
+
+def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """a * sigmoid(a) * b for the halves a and b of `input` along `dim`; dense input of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.swi_glu(input, dim)
     return y

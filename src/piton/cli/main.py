@@ -14,6 +14,7 @@ from piton.cli.baseline_app import baseline_app
 from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_target
+from piton.cli.deliver_app import deliver_app
 from piton.cli.hap_app import hap_app
 from piton.cli.integrity_app import integrity_app
 from piton.cli.metrics_app import metrics_app
@@ -49,6 +50,7 @@ app.add_typer(integrity_app, name="integrity")
 app.add_typer(metrics_app)
 app.add_typer(compare_app)
 app.add_typer(calibrate_app)
+app.add_typer(deliver_app)
 app.add_typer(serve_app)
 
 

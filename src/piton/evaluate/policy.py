@@ -124,4 +124,6 @@ class EvaluationRequest(Frozen):
         apart = [self.engine] if self.engine != "in-process" else []
         accuracy = [self.accuracy] if self.accuracy != "exact" else []  # a run in the usual mode is what it was before there was another
         full = [f"integrity {self.integrity}"] if self.integrity != "standard" else []
-        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy, *full])
+        patience = [f"host deadline {bounds.host_deadline_s!r}"] if bounds.host_deadline_s != Bounds().host_deadline_s else []
+        demanded = [f"isolation {self.isolation}"] if self.isolation else []  # what was measured in a weaker cage does not count in a stronger one
+        return digest([self.seed, self.trials, self.precision_profile, self.auto_sync, budget, *hidden, *apart, *accuracy, *full, *patience, *demanded])

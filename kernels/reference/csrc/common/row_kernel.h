@@ -2,11 +2,12 @@
  * The frame of a kernel that turns each row of a matrix into a row of the same length, for rows that fit into the unified buffer.
  *
  * A core takes its share of the rows, several per tile. Two buffers in and two out, and the next tile is loaded before the current one is computed, so that
- * load, compute and store overlap. In the unified buffer rows have a whole number of vector instructions; what a row lacks is filled with a number that
- * changes nothing, computed along and never stored. 16-bit types are widened to float32 and rounded once.
+ * load, compute and store overlap. In the unified buffer rows lie tiling.stride elements apart; what is there between them is computed along and never
+ * stored. 16-bit types are widened to float32 and rounded once.
  *
- * Body has: kFiller, that number; kBytesPerElement, what it keeps per element of a tile (not counting x and y); kBytesPerRow, what it keeps per row of a tile
- * besides; Init(pipe, tiling, arguments...); Prepare(queue), called once before the first tile is loaded; Run(y, x, rows).
+ * Body has: kBytesPerElement, what it keeps per element of a tile (not counting x and y); kBytesPerRow, what it keeps per row of a tile besides; Init(pipe,
+ * tiling, arguments...); Prepare(queue), called once before the first tile is loaded; Run(y, x, rows), in which it gives what lies between the rows a value,
+ * if that matters. It orders its own instructions; what comes before and behind is ordered here.
  */
 #ifndef REFERENCE_ROW_KERNEL_H
 #define REFERENCE_ROW_KERNEL_H
@@ -81,32 +82,20 @@ private:
     __aicore__ inline void Compute(uint32_t rows) {
         auto x = in_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
+        AscendC::PipeBarrier<PIPE_V>();  // what the last tile left in the wide tensor and in the body's has been read
         if constexpr (kIsFloat) {
-            FillGaps(x, rows);
             body_.Run(y, x, rows);
             in_.FreeTensor(x);
         } else {
             auto wide = wide_.template Get<float>();
             AscendC::Cast(wide, x, AscendC::RoundMode::CAST_NONE, rows * stride_);
             in_.FreeTensor(x);
-            FillGaps(wide, rows);
+            AscendC::PipeBarrier<PIPE_V>();
             body_.Run(wide, wide, rows);
+            AscendC::PipeBarrier<PIPE_V>();
             AscendC::Cast(y, wide, AscendC::RoundMode::CAST_RINT, rows * stride_);
         }
         out_.EnQue(y);
-    }
-
-    /* The elements that the last 64 of each row lack: one instruction for all rows, or one per row where its stride is too small for that. */
-    __aicore__ inline void FillGaps(const FloatRows &x, uint32_t rows) {
-        const uint32_t missing = stride_ - columns_, blocks = stride_ / kBlockFloats;
-        if (missing == 0) {
-            return;
-        }
-        const uint64_t lanes[2] = {~0ULL << (kSlice - missing), 0};
-        const uint32_t step = blocks <= kMostStride ? rows : 1;
-        for (uint32_t row = 0; row < rows; row += step) {
-            AscendC::Duplicate(x[(row + 1) * stride_ - kSlice], Body::kFiller, lanes, step, 1, blocks <= kMostStride ? blocks : 0);
-        }
     }
 
     __aicore__ inline void CopyOut(int64_t row) {

@@ -2,7 +2,7 @@
  * Maximum or sum of each row of a float32 tile, for all rows at once and without the scalar unit.
  *
  * Three levels: eight neighbours to one (BlockReduce, one cycle per 64 floats), these to 64 partial results per row, these to one (WholeReduce, seven cycles
- * per row). Partial sums keep the rounding error small.
+ * per row). Partial sums keep the rounding error small. As in row_vector.h, whoever calls puts a barrier before and behind.
  */
 #ifndef REFERENCE_ROW_REDUCTION_H
 #define REFERENCE_ROW_REDUCTION_H
@@ -36,7 +36,9 @@ public:
             AscendC::BlockReduceMax(eighths[done / 8], x[done], Repeats(rows, done), kSlice, 1, 1, 8);
         }
         AscendC::Duplicate(partial, lowest, rows * kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kMax>(Partial(partial), Matrix(eighths, stride_ / 8), Partial(partial), rows, stride_ / 8);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::WholeReduceMax(number, partial, kSlice, rows, 1, 1, 8, AscendC::ReduceOrder::ORDER_ONLY_VALUE);
         return number;
     }
@@ -47,16 +49,15 @@ public:
             AscendC::BlockReduceSum(eighths[done / 8], x[done], Repeats(rows, done), kSlice, 1, 1, 8);
         }
         AscendC::Duplicate(partial, 0.0f, rows * kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kAdd>(Partial(partial), Matrix(eighths, stride_ / 8), Partial(partial), rows, stride_ / 8);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::WholeReduceSum(number, partial, kSlice, rows, 1, 1, 8);
         return number;
     }
 
     /* 1 / number, in place. */
-    __aicore__ inline FloatRows Reciprocal(const FloatRows &number, uint32_t rows) {
-        AscendC::Div(number, one_.Get<float>(), number, rows);
-        return number;
-    }
+    __aicore__ inline void Reciprocal(const FloatRows &number, uint32_t rows) { AscendC::Div(number, one_.Get<float>(), number, rows); }
 
     /* Each number eight times: the form that a vector instruction can repeat over a row (PerRow). */
     __aicore__ inline FloatRows Spread(const FloatRows &number, uint32_t rows) {

@@ -32,7 +32,7 @@ __aicore__ inline Operand OneRow(const FloatRows &data) { return {data, 0, kSlic
 __aicore__ inline Operand Partial(const FloatRows &data) { return {data, kSlice, 0}; }          // 64 numbers per row, for all slices
 __aicore__ inline Operand PerRow(const FloatRows &data) { return {data, kBlockFloats, 0, 0}; }  // one number per row, eight times (Brcb)
 
-enum class Step { kAdd, kSub, kMul, kMax };
+enum class Step { kAdd, kSub, kMul, kDiv, kMax };
 
 template <Step step>
 __aicore__ inline void Repeat(const FloatRows &dst, const FloatRows &a, const FloatRows &b, uint32_t lanes, uint32_t repeats,
@@ -43,8 +43,17 @@ __aicore__ inline void Repeat(const FloatRows &dst, const FloatRows &a, const Fl
         AscendC::Sub(dst, a, b, lanes, repeats, strides);
     } else if constexpr (step == Step::kMul) {
         AscendC::Mul(dst, a, b, lanes, repeats, strides);
+    } else if constexpr (step == Step::kDiv) {
+        AscendC::Div(dst, a, b, lanes, repeats, strides);
     } else {
         AscendC::Max(dst, a, b, lanes, repeats, strides);
+    }
+}
+
+/* Before an instruction that is not the first of its row or slice: if they all go to one place, each needs what the last one left there. */
+__aicore__ inline void OrderFold(uint32_t dstMove, bool isFirst) {
+    if (dstMove == 0 && !isFirst) {
+        AscendC::PipeBarrier<PIPE_V>();
     }
 }
 
@@ -57,6 +66,7 @@ __aicore__ inline void Walk(const Operand &dst, const Operand &a, const Operand 
     const AscendC::BinaryRepeatParams strides(dst.perBlock, a.perBlock, b.perBlock, dstMove / kBlockFloats, aMove / kBlockFloats, bMove / kBlockFloats);
     for (uint32_t done = 0; done < repeats; done += kMostRepeats) {
         const uint32_t now = repeats - done < kMostRepeats ? repeats - done : kMostRepeats;
+        OrderFold(dstMove, done == 0);
         Repeat<step>(dst.data[done * dstMove], a.data[done * aMove], b.data[done * bMove], lanes, now, strides);
     }
 }
@@ -74,22 +84,52 @@ __aicore__ inline void Apply(const Operand &dst, const Operand &a, const Operand
     const uint32_t whole = columns / kSlice, rest = columns % kSlice;
     const uint32_t widest = dst.perRow > a.perRow ? dst.perRow : a.perRow;
     if (whole < rows && widest <= kMostStride * kBlockFloats) {
-        for (uint32_t slice = 0; slice < whole; ++slice) {
-            Walk<step>(At(dst, 0, slice), At(a, 0, slice), At(b, 0, slice), kSlice, rows, true);
-        }
-        if (rest > 0) {
-            Walk<step>(At(dst, 0, whole), At(a, 0, whole), At(b, 0, whole), rest, rows, true);
+        for (uint32_t slice = 0; slice * kSlice < columns; ++slice) {
+            OrderFold(dst.perSlice, slice == 0);
+            Walk<step>(At(dst, 0, slice), At(a, 0, slice), At(b, 0, slice), slice < whole ? kSlice : rest, rows, true);
         }
         return;
     }
     for (uint32_t row = 0; row < rows; ++row) {
+        OrderFold(dst.perRow, row == 0);
         if (whole > 0) {
             Walk<step>(At(dst, row, 0), At(a, row, 0), At(b, row, 0), kSlice, whole, false);
         }
         if (rest > 0) {
+            OrderFold(dst.perSlice, whole == 0);
             Walk<step>(At(dst, row, whole), At(a, row, whole), At(b, row, whole), rest, 1, false);
         }
     }
+}
+
+/* x becomes 1 / x, `count` numbers; `one` holds eight ones. */
+__aicore__ inline void Invert(const FloatRows &x, const FloatRows &one, uint32_t count) {
+    Apply<Step::kDiv>(Matrix(x, 0), {one, 0, 0, 0}, Matrix(x, 0), 1, count);
+}
+
+/* Writes `number` to what each row's last slice has beyond `columns`: one instruction for all rows, or one per row where the stride is too large for that. */
+__aicore__ inline void FillRowEnds(const FloatRows &x, float number, uint32_t rows, uint32_t columns, uint32_t stride) {
+    const uint32_t missing = stride - columns, blocks = stride / kBlockFloats;
+    if (missing == 0) {
+        return;
+    }
+    const uint64_t lanes[2] = {~0ULL << (kSlice - missing), 0};
+    const uint32_t step = blocks <= kMostStride ? rows : 1;
+    for (uint32_t row = 0; row < rows; row += step) {
+        AscendC::Duplicate(x[(row + 1) * stride - kSlice], number, lanes, step, 1, blocks <= kMostStride ? blocks : 0);
+    }
+}
+
+/* The first number of a tensor, for the scalar unit: that unit waits for the vector unit and the other way round, so once per row at most. */
+__aicore__ inline float FirstOf(const FloatRows &numbers) {
+    const auto computed = GetTPipePtr()->FetchEventID(AscendC::HardEvent::V_S);
+    AscendC::SetFlag<AscendC::HardEvent::V_S>(computed);
+    AscendC::WaitFlag<AscendC::HardEvent::V_S>(computed);
+    const float first = numbers.GetValue(0);
+    const auto read = GetTPipePtr()->FetchEventID(AscendC::HardEvent::S_V);
+    AscendC::SetFlag<AscendC::HardEvent::S_V>(read);
+    AscendC::WaitFlag<AscendC::HardEvent::S_V>(read);
+    return first;
 }
 
 /* What one core works on: `count` of `all` items from `first` on, as evenly as it goes. */

@@ -10,18 +10,13 @@ template <typename T>
 using RmsNormRows = common::RowKernel<T, RmsNormBody<T>>;
 
 template <typename T>
+using RmsNormShort = common::RowKernel<T, RmsNormShortBody<T>>;
+
+template <typename Kernel>
 __global__ __aicore__ void rms_norm_rows(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, common::RowTiling tiling, float epsilon) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    RmsNormRows<T> kernel;
+    Kernel kernel;
     kernel.Init(x, y, tiling, gamma, epsilon);
-    kernel.Process();
-}
-
-template <typename T>
-__global__ __aicore__ void rms_norm_short(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, ShortRowTiling tiling, float epsilon) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    RmsNormShort<T> kernel;
-    kernel.Init(x, gamma, y, tiling, epsilon);
     kernel.Process();
 }
 
@@ -38,14 +33,14 @@ static void LaunchTyped(const RmsNormTensors &tensors, float epsilon, void *stre
     constexpr int64_t kElementsPerLaunch = 1500;  // eight vector cycles per 64 elements
     const auto x = (GM_ADDR)tensors.x, gamma = (GM_ADDR)tensors.gamma, y = (GM_ADDR)tensors.y;
     if (tensors.columns <= kShortWidth) {
-        const auto few = PlanShortRows(tensors.rows, tensors.columns, RmsNormShort<T>::kBytesPerRow, kElementsPerLaunch);
-        rms_norm_short<T><<<few.blocks, nullptr, stream>>>(x, gamma, y, few, epsilon);
+        const auto few = PlanShortRows(tensors.rows, tensors.columns, RmsNormShort<T>::Traits(0, kElementsPerLaunch));
+        rms_norm_rows<RmsNormShort<T>><<<few.blocks, nullptr, stream>>>(x, gamma, y, few, epsilon);
         return;
     }
     const auto traits = RmsNormRows<T>::Traits(RmsNormBody<T>::kBytesPerColumn, kElementsPerLaunch);
     const auto tiling = common::PlanRows(tensors.rows, tensors.columns, traits);
     if (tiling.rowsPerTile > 0) {
-        rms_norm_rows<T><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, tiling, epsilon);
+        rms_norm_rows<RmsNormRows<T>><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, tiling, epsilon);
         return;
     }
     const auto chunks = PlanLongRows(tensors.rows, tensors.columns, RmsNormLong<T>::kBytesPerElement, RmsNormLong<T>::kFixedBytes);

@@ -104,6 +104,7 @@ private:
             return x;
         } else {
             AscendC::Cast(wide, x, AscendC::RoundMode::CAST_NONE, count);
+            AscendC::PipeBarrier<PIPE_V>();
             return wide;
         }
     }
@@ -112,6 +113,7 @@ private:
         using namespace common;
         const auto partial = partial_.template Get<float>(), work = work_.template Get<float>();
         const uint32_t count = Length(chunk), lines = (count + kSlice - 1) / kSlice;
+        AscendC::PipeBarrier<PIPE_V>();  // what the last chunk left in the tensors has been read
         if (chunk == 0) {
             AscendC::Duplicate(partial, 0.0f, kSlice);
         }
@@ -122,8 +124,10 @@ private:
             Square(work, Widen(raw, wide_.template Get<float>(), count), count);
         }
         in_.FreeTensor(raw);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kAdd>(OneRow(partial), Matrix(work, kSlice), OneRow(partial), lines, kSlice);
         if (chunk + 1 == tiling_.chunks) {
+            AscendC::PipeBarrier<PIPE_V>();
             factor_ = Factor(partial);
         }
     }
@@ -132,6 +136,7 @@ private:
     __aicore__ inline void Square(const common::FloatRows &work, const common::FloatRows &x, uint32_t count) {
         if (count % common::kSlice != 0) {
             AscendC::Duplicate(work[count / common::kSlice * common::kSlice], 0.0f, common::kSlice);
+            AscendC::PipeBarrier<PIPE_V>();
         }
         AscendC::Mul(work, x, x, count);
     }
@@ -140,25 +145,32 @@ private:
     __aicore__ inline float Factor(const common::FloatRows &partial) {
         const auto number = number_.template Get<float>();
         AscendC::WholeReduceSum(number, partial, common::kSlice, 1, 1, 1, 8);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(number, number, 1.0f / tiling_.columns, 1);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Adds(number, number, epsilon_, 1);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(number, number, 1);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Div(number, one_.template Get<float>(), number, 1);
-        return number.GetValue(0);
+        return common::FirstOf(number);
     }
 
     __aicore__ inline void Scale(int64_t row, uint32_t chunk) {
         const uint32_t count = Length(chunk), bytes = count * sizeof(T);
         const auto work = work_.template Get<float>();
         auto x = in_.template DeQue<T>();
+        AscendC::PipeBarrier<PIPE_V>();  // as in AddSquares
         AscendC::Muls(work, Widen(x, work, count), factor_, count);
         in_.FreeTensor(x);
         auto scales = scales_.template DeQue<T>();
         auto y = out_.template AllocTensor<T>();
+        AscendC::PipeBarrier<PIPE_V>();
         if constexpr (kIsFloat) {
             AscendC::Mul(y, work, scales, count);
         } else {
             AscendC::Mul(work, work, Widen(scales, wide_.template Get<float>(), count), count);
+            AscendC::PipeBarrier<PIPE_V>();
             AscendC::Cast(y, work, AscendC::RoundMode::CAST_RINT, count);
         }
         scales_.FreeTensor(scales);

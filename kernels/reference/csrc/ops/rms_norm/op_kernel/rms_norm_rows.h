@@ -13,7 +13,6 @@ template <typename T>
 class RmsNormBody {
 public:
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
-    static constexpr float kFiller = 0.0f;
     /* Squares go where y will be, except for the 16-bit types, whose x is there. */
     static constexpr int64_t kBytesPerElement = common::RowReduction::kBytesPerElement + (kIsFloat ? 0 : sizeof(float));
     static constexpr int64_t kBytesPerRow = common::RowReduction::kBytesPerRow;
@@ -54,13 +53,24 @@ public:
         if constexpr (!kIsFloat) {
             squares = squares_.template Get<float>();
         }
+        FillRowEnds(x, 0.0f, rows, columns_, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Mul(squares, x, x, rows * stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         const auto factor = reduction_.Sum(squares, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(factor, factor, 1.0f / columns_, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Adds(factor, factor, epsilon_, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, rows);
-        const auto spread = reduction_.Spread(reduction_.Reciprocal(factor, rows), rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        reduction_.Reciprocal(factor, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        const auto spread = reduction_.Spread(factor, rows);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kMul>(Matrix(y, stride_), Matrix(x, stride_), PerRow(spread), rows, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         Apply<Step::kMul>(Matrix(y, stride_), Matrix(y, stride_), OneRow(gamma_.Get<float>()), rows, columns_);
     }
 

@@ -16,11 +16,11 @@ constexpr float kLowest = -3.402823466e+38f;                         // below ev
 
 class SoftmaxBody {
 public:
-    static constexpr float kFiller = kNothing;
     static constexpr int64_t kBytesPerElement = common::RowReduction::kBytesPerElement;
     static constexpr int64_t kBytesPerRow = common::RowReduction::kBytesPerRow;
 
     __aicore__ inline void Init(AscendC::TPipe &pipe, const common::RowTiling &tiling) {
+        columns_ = tiling.columns;
         stride_ = tiling.stride;
         reduction_.Init(pipe, tiling);
     }
@@ -31,15 +31,28 @@ public:
     /* y may be x. */
     __aicore__ inline void Run(const common::FloatRows &y, const common::FloatRows &x, uint32_t rows) {
         using namespace common;
+        FillRowEnds(x, kNothing, rows, columns_, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         const auto most = reduction_.Max(x, kLowest, rows);
-        Apply<Step::kSub>(Matrix(y, stride_), Matrix(x, stride_), PerRow(reduction_.Spread(most, rows)), rows, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
+        const auto spread = reduction_.Spread(most, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        Apply<Step::kSub>(Matrix(y, stride_), Matrix(x, stride_), PerRow(spread), rows, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Exp(y, y, rows * stride_);
-        const auto share = reduction_.Reciprocal(reduction_.Sum(y, rows), rows);
-        Apply<Step::kMul>(Matrix(y, stride_), Matrix(y, stride_), PerRow(reduction_.Spread(share, rows)), rows, stride_);
+        AscendC::PipeBarrier<PIPE_V>();
+        const auto sum = reduction_.Sum(y, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        reduction_.Reciprocal(sum, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        reduction_.Spread(sum, rows);
+        AscendC::PipeBarrier<PIPE_V>();
+        Apply<Step::kMul>(Matrix(y, stride_), Matrix(y, stride_), PerRow(spread), rows, stride_);
     }
 
 private:
     common::RowReduction reduction_;
+    uint32_t columns_;
     uint32_t stride_;
 };
 

@@ -98,6 +98,7 @@ private:
     }
 
     __aicore__ inline void Compute(const Chunk &chunk, uint32_t part) {
+        AscendC::PipeBarrier<PIPE_V>();  // what the last chunk left in the tensors has been read
         if (part == 0) {
             AscendC::Duplicate(most_.template Get<float>(), kLowest, tiling_.stride);
             AscendC::Duplicate(sum_.template Get<float>(), 0.0f, tiling_.stride);
@@ -110,10 +111,13 @@ private:
         } else {
             AscendC::Cast(work, raw, AscendC::RoundMode::CAST_NONE, chunk.lines * tiling_.stride);
             in_.FreeTensor(raw);
+            AscendC::PipeBarrier<PIPE_V>();
             Take(work, work, chunk, part);
         }
+        AscendC::PipeBarrier<PIPE_V>();
         if (part + 1 == tiling_.chunks) {
             Finish();
+            AscendC::PipeBarrier<PIPE_V>();
         }
         if (tiling_.chunks == 1 || part >= tiling_.chunks) {
             CopyOut(work, chunk);
@@ -129,16 +133,22 @@ private:
         if (chunk.missing > 0) {
             FillMissing(x[(chunk.lines - 1) * stride], chunk.missing);
         }
+        AscendC::PipeBarrier<PIPE_V>();
         if (isFirstTime) {
             AscendC::Adds(old, most, 0.0f, stride);
+            AscendC::PipeBarrier<PIPE_V>();
             Apply<Step::kMax>(OneRow(most), Matrix(x, stride), OneRow(most), chunk.lines, chunk.lanes);
+            AscendC::PipeBarrier<PIPE_V>();
             AscendC::Sub(old, old, most, stride);
-            AscendC::Exp(old, old, stride);
-            AscendC::Mul(sum, sum, old, stride);
         }
         Apply<Step::kSub>(Matrix(work, stride), Matrix(x, stride), OneRow(most), chunk.lines, chunk.lanes);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Exp(work, work, chunk.lines * stride);
         if (isFirstTime) {
+            AscendC::Exp(old, old, stride);
+            AscendC::PipeBarrier<PIPE_V>();
+            AscendC::Mul(sum, sum, old, stride);
+            AscendC::PipeBarrier<PIPE_V>();
             Apply<Step::kAdd>(OneRow(sum), Matrix(work, stride), OneRow(sum), chunk.lines, chunk.lanes);
         }
     }
@@ -154,8 +164,10 @@ private:
         const auto most = most_.template Get<float>(), sum = sum_.template Get<float>(), old = old_.template Get<float>();
         if (tiling_.isRow) {
             CombineLanes(most, sum, old);
+            AscendC::PipeBarrier<PIPE_V>();
         }
         AscendC::Duplicate(old, 1.0f, tiling_.stride);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Div(sum, old, sum, tiling_.stride);
     }
 
@@ -163,13 +175,16 @@ private:
         constexpr uint32_t kLanes = common::kSlice;
         const auto number = number_.template Get<float>();
         AscendC::WholeReduceMax(number, most, kLanes, 1, 1, 1, 8, AscendC::ReduceOrder::ORDER_ONLY_VALUE);
-        const float highest = number.GetValue(0);
+        const float highest = common::FirstOf(number);
         AscendC::Adds(old, most, -highest, kLanes);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Exp(old, old, kLanes);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Mul(sum, sum, old, kLanes);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::WholeReduceSum(number, sum, kLanes, 1, 1, 1, 8);
         AscendC::Duplicate(most, highest, kLanes);
-        AscendC::Duplicate(sum, number.GetValue(0), kLanes);
+        AscendC::Duplicate(sum, common::FirstOf(number), kLanes);
     }
 
     __aicore__ inline void CopyOut(const common::FloatRows &work, const Chunk &chunk) {
@@ -181,6 +196,7 @@ private:
             Apply<Step::kMul>(Matrix(y, stride), Matrix(work, stride), scale, chunk.lines, chunk.lanes);
         } else {
             Apply<Step::kMul>(Matrix(work, stride), Matrix(work, stride), scale, chunk.lines, chunk.lanes);
+            AscendC::PipeBarrier<PIPE_V>();
             AscendC::Cast(y, work, AscendC::RoundMode::CAST_RINT, chunk.lines * stride);
         }
         out_.EnQue(y);

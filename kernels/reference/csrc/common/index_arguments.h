@@ -1,0 +1,36 @@
+/* What the plugins of operators with an index tensor check, and how they describe shapes to a launcher; host code. */
+#ifndef REFERENCE_INDEX_ARGUMENTS_H
+#define REFERENCE_INDEX_ARGUMENTS_H
+
+#include <ATen/ATen.h>
+
+namespace common {
+
+inline void CheckContiguous(const at::Tensor &tensor, const char *name) {
+    TORCH_CHECK(tensor.is_contiguous(), name, " has strides ", tensor.strides(), ", expected a contiguous tensor");
+}
+
+inline void CheckRank(const at::Tensor &tensor, const char *name) {
+    TORCH_CHECK(tensor.dim() >= 1 && tensor.dim() <= 8, name, " has rank ", tensor.dim(), ", expected 1 to 8");
+}
+
+inline int64_t AxisFromStart(int64_t dim, int64_t rank) {
+    TORCH_CHECK(dim >= -rank && dim < rank, "dim is ", dim, ", expected ", -rank, " to ", rank - 1);
+    return dim < 0 ? dim + rank : dim;
+}
+
+inline void CheckIndexType(const at::Tensor &index, const char *name, bool isByteAllowed) {
+    const auto type = index.scalar_type();
+    TORCH_CHECK(type == at::kInt || type == at::kLong || (isByteAllowed && type == at::kChar), name, " has dtype ", type, ", expected int32 or int64",
+                isByteAllowed ? ", or int8" : "");
+}
+
+inline void CopyShape(const at::Tensor &tensor, int64_t *shape) {
+    for (int64_t axis = 0; axis < tensor.dim(); ++axis) {
+        shape[axis] = tensor.size(axis);
+    }
+}
+
+}  // namespace common
+
+#endif  // REFERENCE_INDEX_ARGUMENTS_H
