@@ -159,6 +159,7 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         if (!isNearest_) {
             AscendC::Sub(Share(axis), position, low, count);
+            AscendC::PipeBarrier<PIPE_V>();
         }
         if (padding_ != GridPadding::kZeros) {
             return;

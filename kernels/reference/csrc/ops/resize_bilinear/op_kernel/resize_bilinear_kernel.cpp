@@ -139,20 +139,7 @@ private:
     /* Shares of the chunk's new columns. */
     __aicore__ inline void FormShares(const Part &part) {
         const auto low = shares_.template Get<float>(), high = low[tile_.newWidth];
-        if (!columnPlaces_.HasTable()) {
-            columnPlaces_.Fill(low, high, lines_.template Get<int32_t>(), part.column, tile_.newWidth);
-            return;
-        }
-        const uint32_t bytes = part.columns * sizeof(float);
-        const AscendC::DataCopyExtParams copied{1, bytes, 0, 0, 0};
-        const auto before = GetTPipePtr()->FetchEventID(AscendC::HardEvent::V_MTE2);
-        AscendC::SetFlag<AscendC::HardEvent::V_MTE2>(before);
-        AscendC::WaitFlag<AscendC::HardEvent::V_MTE2>(before);
-        AscendC::DataCopyPad(low, columnPlaces_.Table(part.column, false), copied, AscendC::DataCopyPadExtParams<float>{false, 0, 0, 0});
-        AscendC::DataCopyPad(high, columnPlaces_.Table(part.column, true), copied, AscendC::DataCopyPadExtParams<float>{false, 0, 0, 0});
-        const auto after = GetTPipePtr()->FetchEventID(AscendC::HardEvent::MTE2_V);
-        AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(after);
-        AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(after);
+        columnPlaces_.Fill(low, high, lines_.template Get<int32_t>(), part.column, tile_.newWidth);
     }
 
     __aicore__ inline void Compute(const Part &part) {
@@ -247,13 +234,7 @@ private:
         Sources sources{turned.GetPhyAddr(), part.oldColumn, mostColumn, {}, {}};
         uint64_t to[NCHW_CONV_ADDR_LIST_SIZE];
         for (uint32_t first = 0; first < part.columns; first += kResizeLines) {
-            if (columnPlaces_.HasTable()) {
-                for (uint32_t each = 0; each < kResizeLines; ++each) {
-                    sources.Set(each, columnPlaces_.Low(part.column + Least(first + each, part.columns - 1)));
-                }
-            } else {
-                SetAll(sources, walk, std::make_index_sequence<kResizeLines>());
-            }
+            SetAll(sources, walk, std::make_index_sequence<kResizeLines>());
             AimAll(to, y.GetPhyAddr(first), newWidth, std::make_index_sequence<kResizeLines>());
             AscendC::TransDataTo5HD<float>(to, sources.low, params);
             AimAll(to, upper.GetPhyAddr(first), newWidth, std::make_index_sequence<kResizeLines>());

@@ -8,8 +8,7 @@
 
 /*
  * One axis. New pixel i comes from the position max(step * i + start, 0) / divisor among the old ones: whole numbers, so that what is whole comes out whole.
- * Where no small ones exist (divisor 0: a scale factor such as 0.7), a table in device memory holds the positions: `size` lower neighbours (int32), then
- * `size` shares of the lower and `size` of the upper neighbour (float).
+ * step * i + start has to stay below 2^30 for i up to size + 64, divisor is at most 2^20.
  */
 struct ResizeAxis {
     int64_t old;
@@ -18,7 +17,6 @@ struct ResizeAxis {
     int64_t start;
     int64_t divisor;
     double pitch;  // old pixels from one new pixel to the next
-    void *table;
 };
 
 /* Device memory: x is [planes, rows.old, columns.old], y is [planes, rows.size, columns.size]; both dense. */

@@ -34,27 +34,19 @@ class ResizePositions {
 public:
     __aicore__ inline void Init(const ResizeAxis &axis) {
         last_ = axis.old - 1;
-        size_ = axis.size;
         step_ = axis.step;
         start_ = axis.start;
         divisor_ = axis.divisor;
-        if (divisor_ == 0) {
-            lows_.SetGlobalBuffer((__gm__ int32_t *)axis.table, size_);
-            shares_.SetGlobalBuffer((__gm__ float *)axis.table + size_, 2 * size_);
-        }
     }
 
     /* The old pixel at or below a new one, and the one above: the same at the end. */
     __aicore__ inline uint32_t Low(uint32_t place) const {
-        if (divisor_ == 0) {
-            return lows_.GetValue(place);
-        }
         const uint32_t low = Numerator(place) / static_cast<uint32_t>(divisor_);
         return low < last_ ? low : last_;
     }
     __aicore__ inline uint32_t Above(uint32_t low) const { return low < last_ ? low + 1 : last_; }
 
-    /* The lower neighbours of new pixels from `place` on, none above `most`; not for a table. */
+    /* The lower neighbours of new pixels from `place` on, none above `most`. */
     __aicore__ inline ResizeWalk WalkFrom(uint32_t place, uint32_t most) const {
         const int64_t numerator = step_ * place + start_, whole = (numerator - (numerator < 0 ? divisor_ - 1 : 0)) / divisor_;
         return {static_cast<int32_t>(whole),      static_cast<int32_t>(numerator - whole * divisor_), static_cast<int32_t>(step_ / divisor_),
@@ -62,17 +54,10 @@ public:
     }
 
     __aicore__ inline ResizeShares Shares(uint32_t place) const {
-        if (divisor_ == 0) {
-            return {shares_.GetValue(place), shares_.GetValue(size_ + place)};
-        }
         const uint32_t divisor = divisor_, rest = Numerator(place) % divisor;
         const float whole = divisor;
         return {static_cast<float>(divisor - rest) / whole, static_cast<float>(rest) / whole};
     }
-
-    /* The table's shares of `count` new pixels from `first` on. */
-    __aicore__ inline bool HasTable() const { return divisor_ == 0; }
-    __aicore__ inline const AscendC::GlobalTensor<float> Table(uint32_t first, bool isHigh) const { return shares_[(isHigh ? size_ : 0) + first]; }
 
     /* Shares of `count` pixels from `first` on, formed from the numerators; `work` has room for three times as many. Positions past the end are harmless. */
     __aicore__ inline void Fill(const AscendC::LocalTensor<float> &low, const AscendC::LocalTensor<float> &high, const AscendC::LocalTensor<int32_t> &work,
@@ -139,10 +124,7 @@ private:
         PipeBarrier<PIPE_V>();
     }
 
-    AscendC::GlobalTensor<int32_t> lows_;
-    AscendC::GlobalTensor<float> shares_;
     uint32_t last_;
-    uint32_t size_;
     int64_t step_;
     int64_t start_;
     int64_t divisor_;

@@ -1,7 +1,8 @@
-/* Binds resize_bilinear to torch: checks, the size of y, and each axis in whole numbers (or, where it has none, as a table). */
+/* Binds resize_bilinear to torch: checks, the size of y, and each axis in whole numbers. */
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -37,33 +38,35 @@ at::Tensor resize_bilinear_meta(const at::Tensor &x, at::OptionalIntArrayRef siz
     return at::empty(resized_shape(x, size, factors), x.options());
 }
 
-/* The position of new pixel `place` with a scale factor: one division, so that what is whole comes out whole. */
-double position_of(double place, double factor) { return std::max((2 * place + 1 - factor) / (2 * factor), 0.0); }
-
-/* Whole numbers for a factor of m / 2^k with small m and k: ((2 i + 1) 2^k - m) / (2 m). None of them may leave what the kernel computes with. */
+/* A fraction over / under close to the factor: its continued fraction, up to what the kernel can compute with. Sixteenths and the like come out exactly. */
 void set_factor(ResizeAxis &axis, double factor) {
-    constexpr double kMostDivisor = 1 << 20, kMostNumerator = 1 << 30;
-    double scaled = factor, power = 1;
-    while (scaled != std::floor(scaled) && power < kMostDivisor) {
-        scaled *= 2;
-        power *= 2;
+    const int64_t mostOver = 1 << 19, mostUnder = ((int64_t{1} << 29) - mostOver) / (axis.size + 65);
+    int64_t over = 1, under = 0, lastOver = 0, lastUnder = 1;
+    for (double rest = factor;;) {
+        const double whole = std::floor(rest);
+        if (whole * over + lastOver > mostOver || whole * under + lastUnder > mostUnder) {
+            break;
+        }
+        const auto times = static_cast<int64_t>(whole);
+        lastOver = std::exchange(over, times * over + lastOver);
+        lastUnder = std::exchange(under, times * under + lastUnder);
+        if (rest == whole || static_cast<double>(over) / static_cast<double>(under) == factor) {
+            break;
+        }
+        rest = 1 / (rest - whole);
     }
-    axis.pitch = 1 / factor;
-    if (scaled == std::floor(scaled) && 2 * scaled <= kMostDivisor && 2 * power * (axis.size + 64) + scaled < kMostNumerator) {
-        axis.step = static_cast<int64_t>(2 * power);
-        axis.start = static_cast<int64_t>(power - scaled);
-        axis.divisor = static_cast<int64_t>(2 * scaled);
-    }
+    axis.step = 2 * under;
+    axis.start = under - over;
+    axis.divisor = 2 * over;
 }
 
 ResizeAxis axis_of(int64_t old, int64_t size, bool align_corners, const Factors &factors, size_t number) {
-    ResizeAxis axis{old, size, 0, 0, 0, 0.0, nullptr};
+    ResizeAxis axis{old, size, 0, 0, 0, 0.0};
     if (align_corners) {
         axis.step = old - 1;
         axis.divisor = std::max<int64_t>(size - 1, 1);
     } else if (factors) {
         set_factor(axis, (*factors)[number]);
-        return axis;
     } else {
         axis.step = 2 * old;
         axis.start = old - size;
@@ -71,20 +74,6 @@ ResizeAxis axis_of(int64_t old, int64_t size, bool align_corners, const Factors 
     }
     axis.pitch = static_cast<double>(axis.step) / static_cast<double>(axis.divisor);
     return axis;
-}
-
-/* Lower neighbours and shares as the definition forms them, for a factor that has no small whole numbers. */
-at::Tensor table_of(const ResizeAxis &axis, double factor, const at::Device &device) {
-    auto table = at::empty({3, axis.size}, at::TensorOptions().dtype(at::kFloat));
-    auto *low = static_cast<int32_t *>(table.data_ptr());
-    auto *shares = static_cast<float *>(table.data_ptr()) + axis.size;
-    for (int64_t place = 0; place < axis.size; ++place) {
-        const double position = position_of(static_cast<double>(place), factor), whole = std::min(std::floor(position), static_cast<double>(axis.old - 1));
-        low[place] = static_cast<int32_t>(whole);
-        shares[place] = static_cast<float>(1 - (position - whole));
-        shares[axis.size + place] = static_cast<float>(position - whole);
-    }
-    return table.to(device);
 }
 
 at::Tensor resize_bilinear_npu(const at::Tensor &x, at::OptionalIntArrayRef size, bool align_corners, Factors factors) {
@@ -97,20 +86,12 @@ at::Tensor resize_bilinear_npu(const at::Tensor &x, at::OptionalIntArrayRef size
     }
     TORCH_CHECK(x.numel() > 0, "x is empty, y is not");
     ResizeTensors tensors{x.data_ptr(), y.data_ptr(), x.size(0) * x.size(1), {}, {}};
-    std::vector<at::Tensor> tables;
-    ResizeAxis *axes[] = {&tensors.rows, &tensors.columns};
-    for (const size_t number : {0, 1}) {
-        auto &axis = *axes[number];
-        axis = axis_of(x.size(2 + number), y.size(2 + number), align_corners, factors, number);
-        if (axis.divisor == 0) {
-            tables.push_back(table_of(axis, (*factors)[number], x.device()));
-            axis.table = tables.back().data_ptr();
-        }
-    }
+    tensors.rows = axis_of(x.size(2), y.size(2), align_corners, factors, 0);
+    tensors.columns = axis_of(x.size(3), y.size(3), align_corners, factors, 1);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     at_npu::native::OpCommand::RunOpApi("ResizeBilinear", [=]() -> int {
         LaunchResizeBilinear(type, tensors, stream);
-        return tables.size() > 2;  // keeps the tables until the launch
+        return 0;
     });
     return y;
 }
