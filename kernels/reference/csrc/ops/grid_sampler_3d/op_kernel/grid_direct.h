@@ -26,6 +26,10 @@ public:
         perTile_ = kDirectSamples / channels_ / common::kSlice * common::kSlice;
         rows_ = isNearest_ ? 1 : 4;
         channelTiles_ = (tensors.channels + channels_ - 1) / channels_;
+        // Several tiles for each core, so that copies and computation overlap and all cores get about the same.
+        const int64_t fair = tensors.batch * channelTiles_ * tensors.points / (4 * AscendC::GetBlockNum()) / common::kSlice * common::kSlice;
+        perTile_ = fair < perTile_ ? fair : perTile_;
+        perTile_ = perTile_ < common::kSlice ? common::kSlice : perTile_;
         pointTiles_ = (tensors.points + perTile_ - 1) / perTile_;
         voxels_ = tensors.depth * tensors.height * tensors.width;
         x_.SetGlobalBuffer((__gm__ T *)tensors.x, tensors.batch * tensors.channels * voxels_);
@@ -102,10 +106,15 @@ private:
         const auto corners = corners_.template Get<int32_t>();
         const int64_t start = (part.batch * tensors_.channels + part.channel) * voxels_;
         for (uint32_t point = 0; point < part.count; ++point) {
-            for (uint32_t row = 0; row < rows_; ++row) {
-                const int64_t h = corners.GetValue((1 + row % 2) * perTile_ + point), d = corners.GetValue((3 + row / 2) * perTile_ + point);
-                const int64_t from = start + (d * tensors_.height + h) * tensors_.width + corners.GetValue(point);
-                FetchRow(fetched[(point * rows_ + row) * channels_ * kTapBlock / sizeof(T)], from, part.channels);
+            const int64_t column = start + corners.GetValue(point), h = corners.GetValue(perTile_ + point), d = corners.GetValue(3 * perTile_ + point);
+            const auto to = fetched[point * rows_ * channels_ * kTapBlock / sizeof(T)];
+            FetchRow(to, column + (d * tensors_.height + h) * tensors_.width, part.channels);
+            if (!isNearest_) {
+                const int64_t nextH = corners.GetValue(2 * perTile_ + point), nextD = corners.GetValue(4 * perTile_ + point);
+                const uint32_t row = channels_ * kTapBlock / sizeof(T);
+                FetchRow(to[row], column + (d * tensors_.height + nextH) * tensors_.width, part.channels);
+                FetchRow(to[2 * row], column + (nextD * tensors_.height + h) * tensors_.width, part.channels);
+                FetchRow(to[3 * row], column + (nextD * tensors_.height + nextH) * tensors_.width, part.channels);
             }
         }
         GridSync<AscendC::HardEvent::S_V>();

@@ -2,9 +2,9 @@
  * grid_sampler_3d for float16 and float32: volumes sampled at points, trilinear or nearest, any sizes.
  *
  * Problem: voxels lie anywhere in a volume, and the 910B gathers from the unified buffer only.
- * Approach: where the box that points reach fits there (grid_box.h), it is loaded channel by channel and all points are gathered from it; offsets and shares
- * of the points are formed once for all channels (grid_table.h, grid_resident.h). Larger boxes: each point fetches its neighbours (grid_direct.h). Which of
- * the two, the cores decide by what they have found in the grid. Everything is float32, rounded once.
+ * Approach: the box that points reach (grid_box.h) is loaded channel by channel, whole or in slabs, and all points are gathered from it; offsets and shares of
+ * the points are formed once for all channels (grid_table.h, grid_resident.h). Where that would take too many slabs, each point fetches its neighbours
+ * (grid_direct.h). Which of these, the cores decide by what they have found in the grid. Everything is float32, rounded once.
  * Limits: Gather takes 14 cycles for 64 voxels, so that the vector unit, not the memory, limits trilinear sampling.
  */
 #include "kernel_operator.h"
@@ -16,24 +16,76 @@
 
 struct GridTiling {
     uint32_t blocks;
+    uint32_t mostSlabs;  // that the workspace has room for
     int64_t unifiedBytes;
 };
 
-constexpr uint32_t kLargeTile = 1024, kSmallTile = 512;
-constexpr int64_t kSpareBytes = 1024;  // rounding of buffers
+constexpr uint32_t kLargeTile = 1024, kSmallTile = 512, kMostSlabs = 16;
+constexpr int64_t kSpareBytes = 1024;                         // rounding of buffers
+constexpr int64_t kMostSlabPoints = 1 << 20;                  // beyond, tables for several slabs would take too much memory
+constexpr int64_t kMixedCycles = 3, kDirectCycles = 45;       // per sample, measured: a visit of a slab, or fetching all neighbours
+constexpr int64_t kNearestSlabs = 4;                          // visits for nearest that take as long as one for trilinear
+constexpr int64_t kLoadBytes = 10;                            // per cycle and core, measured: loads of slabs, with what they wait
+
+/* How the box lies in the unified buffer, and what else the kernel for it has to know. */
+struct GridPlan {
+    GridBox box;
+    GridTable table;
+    uint32_t volumes;  // 0: no slab fits
+};
 
 template <typename T>
-__aicore__ inline void RunResident(const GridTensors &tensors, const GridBox &box, int64_t unifiedBytes) {
-    const int64_t bytes = box.elements * sizeof(T), large = GridResident<T>::TileBytes(tensors.isNearest, kLargeTile) + kSpareBytes;
-    const uint32_t tile = bytes + large <= unifiedBytes ? kLargeTile : kSmallTile;
-    const int64_t left = unifiedBytes - GridResident<T>::TileBytes(tensors.isNearest, tile) - kSpareBytes;
-    const GridTable table{tile, static_cast<uint32_t>((tensors.points + tile - 1) / tile), tensors.isNearest ? 1 : kGridFields, tensors.points};
+__aicore__ inline GridPlan PlanResident(const GridTensors &tensors, const GridBox &box, int64_t unifiedBytes) {
+    const int64_t bytes = box.elements * sizeof(T), room = unifiedBytes - kSpareBytes;
+    const auto roomBeside = [&](uint32_t tile, bool hasSlabs) { return room - GridResident<T>::TileBytes(tensors.isNearest, tile, hasSlabs); };
+    const uint32_t shares = tensors.isNearest ? 0 : kGridShares, offsets = tensors.isNearest ? 1 : kGridOffsets;
+    const auto table = [&](uint32_t tile, uint32_t slabs, uint32_t depth) {
+        return GridTable{tile, static_cast<uint32_t>((tensors.points + tile - 1) / tile), shares, offsets, slabs, depth, tensors.points};
+    };
+    const uint32_t depth = box.size[2];
+    if (2 * bytes <= roomBeside(kSmallTile, false)) {
+        const uint32_t tile = 2 * bytes <= roomBeside(kLargeTile, false) ? kLargeTile : kSmallTile;
+        return {box, table(tile, 1, depth), 2};
+    }
+    if (bytes <= roomBeside(kSmallTile, false)) {
+        return {box, table(kSmallTile, 1, depth), 1};
+    }
+    // Slabs of which two fit, or, of large planes, one.
+    const int64_t rest = (box.elements - static_cast<int64_t>(depth) * box.plane) * static_cast<int64_t>(sizeof(T)), plane = box.plane * sizeof(T);
+    for (uint32_t volumes = 2; volumes > 0; --volumes) {
+        const int64_t planes = (roomBeside(kSmallTile, true) / volumes - rest) / plane;
+        if (planes < 2) {
+            continue;
+        }
+        const uint32_t step = planes - 1, slabs = depth > 1 ? (depth - 1 + step - 1) / step : 1, even = depth > 1 ? (depth - 1 + slabs - 1) / slabs : 1;
+        // The last plane is the upper one of the slab before it, but may be the lower one of points at the end.
+        const uint32_t needed = (depth + even - 1) / even;
+        const int32_t size[kGridAxes] = {box.size[0], box.size[1], static_cast<int32_t>(even + 1)};
+        return {BoxOf(box.first, size, sizeof(T)), table(kSmallTile, needed, even), volumes};
+    }
+    return {box, table(kSmallTile, 1, depth), 0};
+}
+
+/* Whether it takes less time to visit all slabs than to fetch the voxels of all points, roughly. */
+__aicore__ inline bool IsWorthwhile(const GridTensors &tensors, const GridPlan &plan, uint32_t mostSlabs, int64_t volumeBytes) {
+    if (plan.volumes == 0 || plan.table.slabs > mostSlabs) {
+        return false;
+    }
+    const int64_t cores = AscendC::GetBlockNum(), channels = tensors.batch * tensors.channels, samples = channels * tensors.points / cores;
+    const int64_t groups = (channels * plan.table.tiles / (plan.table.slabs > 1 ? 8 : plan.table.tiles) + cores - 1) / cores;
+    const int64_t loading = plan.table.slabs > 1 ? groups * volumeBytes / kLoadBytes : 0;
+    const int64_t visiting = samples * plan.table.slabs * kMixedCycles / (tensors.isNearest ? kNearestSlabs : 1);
+    return (loading > visiting ? loading : visiting) < samples * kDirectCycles;
+}
+
+template <typename T>
+__aicore__ inline void RunResident(const GridTensors &tensors, const GridPlan &plan) {
     {
         GridTableMaker<T> maker;
-        maker.Make(tensors, box, table);
+        maker.Make(tensors, plan.box, plan.table);
     }
     GridResident<T> kernel;
-    kernel.Init(tensors, box, table, 2 * bytes <= left ? 2 : 1);
+    kernel.Init(tensors, plan.box, plan.table, plan.volumes);
     kernel.Process();
 }
 
@@ -52,10 +104,11 @@ __aicore__ inline GridBox FindBox(const GridTensors &tensors, int64_t mostBytes)
 template <typename T>
 __global__ __aicore__ void grid_sampler_3d(GridTensors tensors, GridTiling tiling) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);  // SyncAll
-    const int64_t mostBytes = tiling.unifiedBytes - GridResident<T>::TileBytes(tensors.isNearest, kSmallTile) - kSpareBytes;
+    const int64_t mostBytes = tiling.unifiedBytes - GridResident<T>::TileBytes(tensors.isNearest, kSmallTile, false) - kSpareBytes;
     const auto box = FindBox<T>(tensors, mostBytes);
-    if (box.elements * static_cast<int64_t>(sizeof(T)) <= mostBytes) {
-        RunResident<T>(tensors, box, tiling.unifiedBytes);
+    const auto plan = PlanResident<T>(tensors, box, tiling.unifiedBytes);
+    if (IsWorthwhile(tensors, plan, tiling.mostSlabs, box.elements * static_cast<int64_t>(sizeof(T)))) {
+        RunResident<T>(tensors, plan);
         return;
     }
     GridDirect<T> kernel;
@@ -63,9 +116,12 @@ __global__ __aicore__ void grid_sampler_3d(GridTensors tensors, GridTiling tilin
     kernel.Process();
 }
 
+static uint32_t MostSlabs(const GridTensors &tensors) { return tensors.batch * tensors.points <= kMostSlabPoints ? kMostSlabs : 1; }
+
 /* Tables of whole tiles, of the larger size. */
 int64_t GridWorkspaceBytes(const GridTensors &tensors) {
-    const int64_t points = common::RoundUp(tensors.points, kLargeTile), fields = tensors.isNearest ? 1 : kGridFields;
+    const int64_t points = common::RoundUp(tensors.points, kLargeTile), slabs = MostSlabs(tensors);
+    const int64_t fields = tensors.isNearest ? slabs : kGridShares + slabs * kGridOffsets;
     return kBoxBytes + tensors.batch * points * fields * static_cast<int64_t>(sizeof(float));
 }
 
@@ -73,7 +129,7 @@ template <typename T>
 static void LaunchTyped(const GridTensors &tensors, void *stream) {
     constexpr int64_t kSamplesPerLaunch = 100;
     const int64_t cores = common::WorthwhileCores(tensors.batch * tensors.channels * tensors.points, kSamplesPerLaunch);
-    const GridTiling tiling{static_cast<uint32_t>(std::min<int64_t>(cores, kMostBoxCores)), common::UnifiedBufferBytes()};
+    const GridTiling tiling{static_cast<uint32_t>(std::min<int64_t>(cores, kMostBoxCores)), MostSlabs(tensors), common::UnifiedBufferBytes()};
     grid_sampler_3d<T><<<tiling.blocks, nullptr, stream>>>(tensors, tiling);
 }
 
