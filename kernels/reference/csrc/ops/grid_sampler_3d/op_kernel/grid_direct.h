@@ -6,8 +6,8 @@
 #ifndef REFERENCE_GRID_DIRECT_H
 #define REFERENCE_GRID_DIRECT_H
 
-#include "grid_points.h"
 #include "../../../common/row_vector.h"
+#include "grid_points.h"
 
 constexpr uint32_t kDirectSamples = 512;  // per tile: channels x points
 constexpr uint32_t kDirectChannels = 8;   // at most
@@ -128,7 +128,8 @@ private:
         const int64_t skipped = voxels_ * static_cast<int64_t>(sizeof(T)) - bytes;
         const AscendC::DataCopyPadExtParams<T> padded{false, 0, 0, 0};
         if (skipped <= 0xffffffff) {
-            AscendC::DataCopyPad(to, x_[from], AscendC::DataCopyExtParams{static_cast<uint16_t>(channels), bytes, static_cast<uint32_t>(skipped), 0, 0}, padded);
+            AscendC::DataCopyPad(to, x_[from], AscendC::DataCopyExtParams{static_cast<uint16_t>(channels), bytes, static_cast<uint32_t>(skipped), 0, 0},
+                                 padded);
             return;
         }
         for (uint32_t channel = 0; channel < channels; ++channel) {

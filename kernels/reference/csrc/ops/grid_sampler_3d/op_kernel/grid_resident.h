@@ -228,8 +228,8 @@ private:
         Blend(result, row, entries[4 * tile], entries[5 * tile], count);
     }
 
-    __aicore__ inline void MixRow(const GridFloats &result, const AscendC::LocalTensor<T> &volume, const AscendC::LocalTensor<uint32_t> &offsets,
-                                  uint32_t base, const GridFloats &entries, uint32_t count) {
+    __aicore__ inline void MixRow(const GridFloats &result, const AscendC::LocalTensor<T> &volume, const AscendC::LocalTensor<uint32_t> &offsets, uint32_t base,
+                                  const GridFloats &entries, uint32_t count) {
         const uint32_t tile = table_.tile;
         const auto next = work_.template Get<float>()[3 * tile];
         if constexpr (kIsFloat) {

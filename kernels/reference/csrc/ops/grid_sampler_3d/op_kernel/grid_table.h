@@ -31,7 +31,8 @@ struct GridTable {
 
     /* The filled part of each array; only the numbers themselves, as nobody fills the rest. */
     __aicore__ inline AscendC::DataCopyExtParams Copied(uint32_t number, uint32_t arrays, bool isStore) const {
-        const uint32_t count = Count(number), bytes = count * sizeof(float), inside = (tile * sizeof(float) - bytes) / 32, outside = (tile - count) * sizeof(float);
+        const uint32_t count = Count(number), bytes = count * sizeof(float), inside = (tile * sizeof(float) - bytes) / 32,
+                       outside = (tile - count) * sizeof(float);
         return {static_cast<uint16_t>(arrays), bytes, isStore ? inside : outside, isStore ? outside : inside, 0};
     }
 };

@@ -75,7 +75,7 @@ private:
         uint32_t chunk;
         uint32_t plane, planes;
         uint32_t row, rows;
-        uint32_t column, columns;     // new ones
+        uint32_t column, columns;  // new ones
         uint32_t oldColumn, oldCount;
     };
 
@@ -179,11 +179,13 @@ private:
     /* Each new row of all planes: two old ones with their shares. */
     __aicore__ inline void MixRows(const FloatRows &lines, const FloatRows &x, const Part &part) {
         const uint32_t count = tile_.planes * tile_.width;
-        WalkRows(part, [](uint32_t, uint32_t) {},
-                 [&](uint32_t row, uint32_t low, uint32_t) { AscendC::Muls(lines[row * count], x[low * count], rowPlaces_.Shares(part.row + row).low, count); });
+        WalkRows(
+            part, [](uint32_t, uint32_t) {},
+            [&](uint32_t row, uint32_t low, uint32_t) { AscendC::Muls(lines[row * count], x[low * count], rowPlaces_.Shares(part.row + row).low, count); });
         AscendC::PipeBarrier<PIPE_V>();
-        WalkRows(part, [](uint32_t, uint32_t) {},
-                 [&](uint32_t row, uint32_t, uint32_t high) { AscendC::Axpy(lines[row * count], x[high * count], rowPlaces_.Shares(part.row + row).high, count); });
+        WalkRows(
+            part, [](uint32_t, uint32_t) {},
+            [&](uint32_t row, uint32_t, uint32_t high) { AscendC::Axpy(lines[row * count], x[high * count], rowPlaces_.Shares(part.row + row).high, count); });
     }
 
     /* Lines to columns: turned holds, for each eight lines, their columns one after another, a block each. */

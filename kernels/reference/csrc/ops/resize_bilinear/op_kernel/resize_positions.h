@@ -49,8 +49,12 @@ public:
     /* The lower neighbours of new pixels from `place` on, none above `most`. */
     __aicore__ inline ResizeWalk WalkFrom(uint32_t place, uint32_t most) const {
         const int64_t numerator = step_ * place + start_, whole = (numerator - (numerator < 0 ? divisor_ - 1 : 0)) / divisor_;
-        return {static_cast<int32_t>(whole),      static_cast<int32_t>(numerator - whole * divisor_), static_cast<int32_t>(step_ / divisor_),
-                static_cast<int32_t>(step_ % divisor_), static_cast<int32_t>(divisor_),                     static_cast<int32_t>(most)};
+        return {static_cast<int32_t>(whole),
+                static_cast<int32_t>(numerator - whole * divisor_),
+                static_cast<int32_t>(step_ / divisor_),
+                static_cast<int32_t>(step_ % divisor_),
+                static_cast<int32_t>(divisor_),
+                static_cast<int32_t>(most)};
     }
 
     __aicore__ inline ResizeShares Shares(uint32_t place) const {

@@ -11,23 +11,23 @@
 #include "../../../common/tiling.h"
 #include "resize_bilinear_launch.h"
 
-constexpr int64_t kResizeLines = 16;       // lines that one transposition takes
-constexpr int64_t kMostResizeLines = 64;   // beyond that an instruction's fixed cost no longer matters
-constexpr int64_t kMostResizeRow = 2032;   // elements: 254 repeats of eight columns, or a stride of 254 blocks
-constexpr int64_t kResizeRowsPerTile = 64; // as many lines as there can be, of one plane
+constexpr int64_t kResizeLines = 16;        // lines that one transposition takes
+constexpr int64_t kMostResizeLines = 64;    // beyond that an instruction's fixed cost no longer matters
+constexpr int64_t kMostResizeRow = 2032;    // elements: 254 repeats of eight columns, or a stride of 254 blocks
+constexpr int64_t kResizeRowsPerTile = 64;  // as many lines as there can be, of one plane
 
 struct ResizeTiling {
-    uint32_t blocks;           // vector cores used
-    uint32_t planes;           // per tile
-    uint32_t rows;             // new ones per tile
-    uint32_t columns;          // new ones per tile
-    uint32_t lines;            // planes * rows, rounded up to whole transpositions
-    uint32_t slots;            // most old rows that a tile comes from
-    uint32_t width;            // elements that an old row has in the unified buffer
-    uint32_t newWidth;         // elements that a new row has there
+    uint32_t blocks;    // vector cores used
+    uint32_t planes;    // per tile
+    uint32_t rows;      // new ones per tile
+    uint32_t columns;   // new ones per tile
+    uint32_t lines;     // planes * rows, rounded up to whole transpositions
+    uint32_t slots;     // most old rows that a tile comes from
+    uint32_t width;     // elements that an old row has in the unified buffer
+    uint32_t newWidth;  // elements that a new row has there
     uint32_t planeGroups;
     uint32_t rowGroups;
-    uint32_t chunks;           // stretches of columns
+    uint32_t chunks;  // stretches of columns
 };
 
 /* Old pixels that `count` neighbouring new ones come from, at most. */

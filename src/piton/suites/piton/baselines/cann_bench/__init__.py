@@ -74,11 +74,6 @@ def grid_sampler_3d(
     return y
 
 
-def resize_bilinear(
-    x: torch.Tensor, output_size: list[int] | None = None, align_corners: bool = False, scale_factor: list[float] | None = None
-) -> torch.Tensor:
-    """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
@@ -94,6 +89,14 @@ def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
+def resize_bilinear(
+    x: torch.Tensor, output_size: list[int] | None = None, align_corners: bool = False, scale_factor: list[float] | None = None
+) -> torch.Tensor:
+    """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
     return y
 
 

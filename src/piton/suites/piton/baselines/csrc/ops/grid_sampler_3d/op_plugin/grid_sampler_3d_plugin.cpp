@@ -12,8 +12,7 @@
 namespace cann_bench {
 
 TORCH_LIBRARY_FRAGMENT(cann_bench, m) {
-    m.def(
-        "grid_sampler_3d(Tensor x, Tensor grid, str interpolation_mode=\"bilinear\", str padding_mode=\"zeros\", bool align_corners=False) -> Tensor");
+    m.def("grid_sampler_3d(Tensor x, Tensor grid, str interpolation_mode=\"bilinear\", str padding_mode=\"zeros\", bool align_corners=False) -> Tensor");
 }
 
 at::Tensor sampled_like(const at::Tensor &x, const at::Tensor &grid) {
@@ -44,8 +43,9 @@ at::Tensor grid_sampler_3d_npu(const at::Tensor &x, const at::Tensor &grid, c10:
         return y;
     }
     TORCH_CHECK(x.numel() > 0, "x has shape ", x.sizes(), ", expected volumes of at least one voxel");
-    const GridTensors tensors{x.data_ptr(),  grid.data_ptr(), y.data_ptr(), x.size(0), x.size(1), x.size(2), x.size(3), x.size(4),
-                        grid.numel() / (3 * grid.size(0)), pad, mode == "nearest", align_corners};
+    const GridTensors tensors{
+        x.data_ptr(), grid.data_ptr(),   y.data_ptr(), x.size(0), x.size(1), x.size(2), x.size(3), x.size(4), grid.numel() / (3 * grid.size(0)),
+        pad,          mode == "nearest", align_corners};
     const auto type = baseline::ElementTypeOf(x);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     at_npu::native::OpCommand::RunOpApi("GridSampler3D", [=]() -> int {
