@@ -33,6 +33,8 @@ def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]: 
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
+
+
 def apply_rotary_pos_emb(
     query: torch.Tensor,
     key: torch.Tensor,
