@@ -31,7 +31,7 @@ SHAPES: tuple[tuple[Shape, int], ...] = (
     ((2, 1500, 100), -2),
 )
 SPECIALS: tuple[tuple[Shape, int], ...] = (((40, 50), 1), ((40, 50), 0), ((2, 30011), 1))
-WIDE: tuple[list[float], ...] = ([-9.2e18, 9.2e18], [4294967290, 4294967300], [-4294967300, -4294967290])
+WIDE: tuple[list[object], ...] = ([-9.2e18, 9.2e18], [4294967290, 4294967300], [-4294967300, -4294967290])
 """Ranges of int64 whose numbers differ in the upper half, in the lower half, in both."""
 FLOATS = ("float32", "bfloat16")
 
