@@ -35,7 +35,7 @@ static void LaunchTyped(void *x, void *y, int64_t rows, int64_t columns, void *s
         swi_glu_lanes_kernel<T><<<lanes.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, lanes);
         return;
     }
-    const auto tiling = PlanSwiGlu(rows, columns, {sizeof(T), SwiGluRows<T>::kBytesPerElement, 0, SwiGluRows<T>::kElementsPerLaunch});
+    const auto tiling = PlanSwiGlu(rows, columns, {sizeof(T), SwiGluRows<T>::kBytesPerElement, 0, SwiGluRows<T>::kElementsPerLaunch, 2 * sizeof(T)});
     swi_glu_rows_kernel<T><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, tiling);
 }
 
