@@ -86,6 +86,9 @@ def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> tor
 def scatter(data: torch.Tensor, dim: int, indices: torch.Tensor, updates: torch.Tensor, reduce: str | None = None) -> torch.Tensor:
     """data with updates at, or combined with, the places that indices names along `dim`; dense float16, bfloat16, float32, int32 or int64."""
     y: torch.Tensor = torch.ops.cann_bench.scatter(data, dim, indices, updates, reduce)
+    return y
+
+
 def sigmoid(x: torch.Tensor) -> torch.Tensor:
     """1 / (1 + e^-x); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.sigmoid(x)
@@ -98,10 +101,13 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return y
 
 
-def unsorted_segment_sum(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: int) -> torch.Tensor:
-    """Sums of the rows of data with equal id; dense data of float16, bfloat16, float32, int32 or int64, segment_ids of int32 or int64."""
-    y: torch.Tensor = torch.ops.cann_bench.unsorted_segment_sum(data, segment_ids, num_segments)
 def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # noqa: A002 - the name of the schema
     """a * sigmoid(a) * b for the halves a and b of `input` along `dim`; dense input of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.swi_glu(input, dim)
+    return y
+
+
+def unsorted_segment_sum(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: int) -> torch.Tensor:
+    """Sums of the rows of data with equal id; dense data of float16, bfloat16, float32, int32 or int64, segment_ids of int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.unsorted_segment_sum(data, segment_ids, num_segments)
     return y
