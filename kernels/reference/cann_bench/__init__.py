@@ -85,6 +85,12 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def group_norm(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, num_groups: int, epsilon: float) -> torch.Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, by groups of channels; dense tensors of one type: float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.group_norm(x, gamma, beta, num_groups, epsilon)
+    return y
+
+
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
