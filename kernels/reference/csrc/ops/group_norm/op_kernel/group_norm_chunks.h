@@ -33,7 +33,8 @@ public:
                 Normalize(tile);
             } else {
                 if (step % (2 * Base::tiling_.chunksPerGroup) == 0) {
-                    count_ = mean_ = squareSum_ = 0.0f;
+                    count_ = mean_ = 0.0f;
+                    sum_ = squareSum_ = {0.0f, 0.0f};
                 }
                 TakeStatistics(tile);
             }
@@ -80,20 +81,41 @@ private:
     __aicore__ inline void TakeStatistics(const GroupTile &tile) {
         const auto x = Base::TakeTile(tile), squares = Base::squares_.template Get<float>();
         const auto count = static_cast<float>(tile.lines * tile.width);
-        const float mean = SumOf(x, tile) / count;
+        const float sum = SumOf(x, tile), mean = sum / count;
         AscendC::Adds(x, x, -mean, Base::Elements(tile));
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Mul(squares, x, x, Base::Elements(tile));
         AscendC::PipeBarrier<PIPE_V>();
         Base::ReleaseTile();
         const float squareSum = SumOf(squares, tile), all = count_ + count, further = mean - mean_;
-        squareSum_ += squareSum + further * further * (count_ / all * count);
-        mean_ += further * (count / all);
+        Add(squareSum_, squareSum);
+        Add(squareSum_, further * further * (count_ / all * count));
         count_ = all;
+        Add(sum_, sum);
+        mean_ = (sum_.high + sum_.low) / count_;
+    }
+
+    /* A sum to twice the digits of a float: the last places of mean and variance are all that is left where x meets the mean or the result beta. */
+    struct LongSum {
+        float high;
+        float low;
+    };
+
+    __aicore__ inline void Add(LongSum &sum, float term) const {
+        const float high = sum.high + term, part = high - sum.high;
+        sum.low += (sum.high - (high - part)) + (term - part);
+        sum.high = high;
+    }
+
+    /* 1 / sqrt(x): the root's own error is taken back, x - root^2 with root split into halves whose products are exact. */
+    __aicore__ inline float RootReciprocal(float x) const {
+        const float root = std::sqrt(x), split = 4097.0f * root, high = split - (split - root), low = root - high;
+        const float missing = ((x - high * high) - 2.0f * high * low) - low * low, factor = 1.0f / root;
+        return factor - factor * (0.5f * missing * factor * factor);
     }
 
     __aicore__ inline void Normalize(const GroupTile &tile) {
-        const float factor = 1.0f / std::sqrt(squareSum_ / count_ + epsilon_);
+        const float factor = RootReciprocal((squareSum_.high + squareSum_.low) / count_ + epsilon_);
         const auto x = Base::TakeTile(tile);
         AscendC::Adds(x, x, -mean_, Base::Elements(tile));
         AscendC::PipeBarrier<PIPE_V>();
@@ -106,7 +128,8 @@ private:
     float epsilon_;
     float count_;
     float mean_;
-    float squareSum_;  // about the mean
+    LongSum sum_;
+    LongSum squareSum_;  // about the mean
 };
 
 #endif  // REFERENCE_GROUP_NORM_CHUNKS_H

@@ -10,6 +10,7 @@
 
 #include <type_traits>
 
+#include "../../../common/exact_reciprocal.h"
 #include "group_norm_launch.h"
 #include "group_norm_tiling.h"
 
@@ -185,7 +186,11 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, groups);
         AscendC::PipeBarrier<PIPE_V>();
+        const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
+        AscendC::Adds(root, factor, 0.0f, groups);
+        AscendC::PipeBarrier<PIPE_V>();
         Reciprocal(factor, groups);
+        PolishReciprocal(factor, root, squares, groups);
         ByGroup<Step::kMul>(x, factor, groups);
         Apply<Step::kMul>(Matrix(x, row), Matrix(x, row), OneRow(gamma_.template Get<float>()), samples, row);
         AscendC::PipeBarrier<PIPE_V>();

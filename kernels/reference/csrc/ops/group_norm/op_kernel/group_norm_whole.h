@@ -6,6 +6,7 @@
 #ifndef REFERENCE_GROUP_NORM_WHOLE_H
 #define REFERENCE_GROUP_NORM_WHOLE_H
 
+#include "../../../common/exact_reciprocal.h"
 #include "group_norm_base.h"
 
 template <typename T>
@@ -71,8 +72,12 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, groups);
         AscendC::PipeBarrier<PIPE_V>();
+        const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
+        AscendC::Adds(root, factor, 0.0f, groups);
+        AscendC::PipeBarrier<PIPE_V>();
         reduction.Reciprocal(factor, groups);
         AscendC::PipeBarrier<PIPE_V>();
+        PolishReciprocal(factor, root, squares, groups);
         ByGroup<Step::kMul>(x, factor, groups, stride);
         Base::ScaleAndStore(x, tile);
         Base::ReleaseTile();
