@@ -43,6 +43,16 @@ inline RowTiling PlanRows(int64_t rows, int64_t columns, const RowTraits &kernel
     return {rows, columns, static_cast<uint32_t>(blocks), static_cast<uint32_t>(stride), static_cast<uint32_t>(perTile)};
 }
 
+/*
+ * Into how many pieces each of a few long rows is cut, one core for each, when that takes a launch for the sums of the pieces and another one for the results:
+ * 1 unless it saves more than the second launch costs. Every core that is started costs about as much as 2,000 elements, counting both launches.
+ */
+inline int64_t PiecesPerRow(int64_t rows, int64_t columns) {
+    constexpr int64_t kElementsPerCore = 2000, kElementsPerLaunch = 80000;
+    const int64_t pieces = std::max<int64_t>(WorthwhileCores(rows * columns, kElementsPerCore) / rows, 1);
+    return columns - columns / pieces > kElementsPerLaunch ? pieces : 1;
+}
+
 }  // namespace common
 
 #endif  // REFERENCE_ROW_TILING_H
