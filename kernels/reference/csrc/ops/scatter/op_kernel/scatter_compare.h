@@ -145,28 +145,31 @@ private:
 
     __aicore__ inline void Item(int64_t item, int64_t last) {
         const int64_t length = tiling_.common.planes.length[kIndices];
-        auto y = results_.template AllocTensor<T>();
+        const bool isRounded = IsReduction() && kIsNarrow;  // then y is written at the end only, and the last item's store has until then
+        AscendC::LocalTensor<T> y;
+        if (!isRounded) {
+            y = results_.template AllocTensor<T>();
+        }
         TakeRows(y, item, last);
         for (int64_t row = 0; row < length; row += tiling_.perChunk) {
             const uint32_t rows = ChunkAt(row);
             const bool isEnd = row + tiling_.perChunk >= length;
             TakePlaces(rows * lanes_);
             auto values = values_.template DeQue<T>();
-            if (IsReduction() && kIsNarrow) {
-                WidenValues(values, rows * lanes_);
-            }
-            if (!(IsReduction() && kIsNarrow)) {
+            if (!isRounded) {
                 UpdateRows(y, values, rows);
                 values_.FreeTensor(values);
                 LoadAfter(item, row, isEnd, last);
             } else {
+                WidenValues(values, rows * lanes_);
                 values_.FreeTensor(values);
                 LoadAfter(item, row, isEnd, last);
                 UpdateRows(y, values, rows);
             }
         }
         if constexpr (kIsNarrow) {
-            if (IsReduction()) {
+            if (isRounded) {
+                y = results_.template AllocTensor<T>();
                 AscendC::Cast(y, wideRows_.template Get<float>(), AscendC::RoundMode::CAST_RINT, tiling_.perRange * lanes_);
             }
         }
