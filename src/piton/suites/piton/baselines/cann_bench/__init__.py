@@ -23,6 +23,31 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
+def apply_rotary_pos_emb(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    layout: int = 0,
+    rotaryMode: str = "half",  # noqa: N803 - the schema's name
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
+    turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
+    return turned
+
+
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
@@ -41,9 +66,23 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
     return y
 
 
+def gcd(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """Greatest common divisors of x1 and x2, broadcast; dense and of one type: int16, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gcd(x1, x2)
+    return y
+
+
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     """x * Phi(x) ("none") or its tanh form ("tanh"); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.gelu(x, approximate)
+    return y
+
+
+def grid_sampler_3d(
+    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> torch.Tensor:
+    """Volumes x [N, C, D, H, W] sampled at the points of grid [N, OD, OH, OW, 3]; dense, both float16 or both float32."""
+    y: torch.Tensor = torch.ops.cann_bench.grid_sampler_3d(x, grid, interpolation_mode, padding_mode, align_corners)
     return y
 
 
@@ -53,9 +92,23 @@ def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> tor
     return y
 
 
+def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """The larger elements of x1 and x2, broadcast; dense and of one type: bfloat16, float16, float32, int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.maximum(x1, x2)
+    return y
+
+
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
+def resize_bilinear(
+    x: torch.Tensor, output_size: list[int] | None = None, align_corners: bool = False, scale_factor: list[float] | None = None
+) -> torch.Tensor:
+    """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
     return y
 
 
