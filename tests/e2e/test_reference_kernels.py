@@ -92,6 +92,15 @@ def test_the_package_wraps_every_operator_in_alphabetical_order() -> None:
     assert [node.name for node in tree.body if isinstance(node, ast.FunctionDef)] == OPERATORS
 
 
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_wrapper_returns_what_its_operator_does(operator: str) -> None:
+    tree = ast.parse((SUBMISSION / "cann_bench/__init__.py").read_text())
+    (wrapper,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == operator]
+    assert f"torch.ops.cann_bench.{operator}(" in ast.unparse(wrapper)
+    assert isinstance(wrapper.body[-1], ast.Return)
+    assert wrapper.body[-1].value is not None
+
+
 def test_operators_share_device_code_by_headers_of_the_common_folder_only() -> None:
     for source in sorted((SUBMISSION / "csrc/ops").rglob("*.[ch]*")):
         operator = source.relative_to(SUBMISSION / "csrc/ops").parts[0]

@@ -14,9 +14,10 @@ from piton.core.report import OutputCheck
 from piton.core.verdict import Cause, Verdict
 from piton.numerics.chunks import CHUNK
 from piton.numerics.compare import compare_output
-from piton.numerics.dtypes import largest_finite
+from piton.numerics.dtypes import encode, largest_finite
 from piton.numerics.impostors import as_output
 from piton.numerics.judge import Profile
+from piton.numerics.measure import FloatPair, screen_chunk
 from piton.numerics.tensors import GoldenOutput, golden_output
 from piton.numerics.thresholds import GUARD, Tolerance, default_tolerance
 
@@ -387,3 +388,19 @@ def test_a_largest_error_that_equals_ten_tau_fails(profile: Profile) -> None:
     equal = next(tau for tau in (_STEP / 10, math.nextafter(_STEP / 10, 0.0), math.nextafter(_STEP / 10, 1.0)) if 10 * tau == _STEP)
     for tau, expected in ((equal, Cause.MAX_ERROR), (equal * (1 + 1e-12), Cause.NONE)):
         assert check(got, golden, dataclasses.replace(default_tolerance(F32), tau=tau), profile).outcome.cause is expected
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
+@pytest.mark.parametrize("special", [None, np.nan, np.inf, -np.inf])
+def test_equal_elements_that_are_left_out_change_no_figure_of_the_screen(monkeypatch: pytest.MonkeyPatch, dtype: DType, special: float | None) -> None:
+    draw = np.random.default_rng(7)
+    golden = encode(draw.standard_normal(5000), dtype)
+    got = golden.copy()
+    places = draw.choice(5000, 600, replace=False)
+    got[places] = encode(draw.standard_normal(600), dtype)
+    if special is not None:
+        got[300] = golden[301] = got[302] = golden[302] = encode(np.array([special]), dtype)[0]
+    pair, spans = FloatPair(got, golden, dtype), (slice(0, 299), slice(299, 301), slice(302, 5000), slice(0, 5000))
+    found = [screen_chunk(pair, span, 1e-3) for span in spans]
+    monkeypatch.setattr("piton.numerics.measure._EXPONENTS", {})
+    assert found == [screen_chunk(pair, span, 1e-3) for span in spans]

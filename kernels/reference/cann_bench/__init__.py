@@ -42,10 +42,30 @@ def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tenso
     return indices
 
 
+def cross_entropy_loss(
+    input: torch.Tensor,  # noqa: A002 - the name of the schema
+    target: torch.Tensor,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> torch.Tensor:
+    """-log(softmax(input, dim 1)[target]) per position, or their mean or sum; dense input of float16, bfloat16 or float32.
+
+    `target` holds classes (int32, int64) or class probabilities in shape and dtype of input.
+    """
+    loss: torch.Tensor = torch.ops.cann_bench.cross_entropy_loss(input, target, reduction, ignore_index)
+    return loss
+
+
 def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
+
+
+def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
+    y, scale = torch.ops.cann_bench.dynamic_quant(x)
+    return y, scale
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:

@@ -8,6 +8,7 @@ Limits: the interpreter's own start, some 20 ms before any line of ours, is Pyth
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -16,12 +17,15 @@ from contextlib import contextmanager
 
 STOPPED = 130
 """Exit status of a program that was stopped by the user."""
+_GARBAGE = 50_000
+"""New objects before a look for garbage in cycles. What is loaded here stays; Python's 700 would look through it again and again while it is loaded."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run() -> None:
     """Load the command line and run it."""
     stop_at_once()
+    gc.set_threshold(_GARBAGE)
     from piton.cli.main import run as run_command
 
     run_command()

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from piton.core.dtype import DType
 from piton.core.errors import EvaluatorError
 
-_CHECK_CHUNK = 1 << 24
+_WRITE_CHUNK = 1 << 24
+_SUM_CHUNK = 1 << 20
 _PARTIAL = "new-"
 _REST_S = 3600.0
 """Age after which nobody is writing a file any more."""
@@ -69,7 +72,7 @@ class _Index(BaseModel):
 
     tensors: tuple[StoredTensor, ...]
     total_bytes: int
-    crc32: int
+    check_sum: int
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class TensorStore:
         """
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
         data = _map_descriptor(descriptor)
-        index = _Index(tensors=tensors, total_bytes=len(data), crc32=_check_sum(data))
+        index = _Index(tensors=tensors, total_bytes=len(data), check_sum=_check_sum(data))
         if not _fits(index, data):
             raise EvaluatorError("a golden worker described more data than it wrote", where=key)
         if len(data) > self._cap_bytes:
@@ -192,19 +195,24 @@ def _fits(index: _Index, data: memoryview) -> bool:
 
 
 def _is_intact(index: _Index, data: memoryview) -> bool:
-    return _fits(index, data) and _check_sum(data) == index.crc32
+    return _fits(index, data) and _check_sum(data) == index.check_sum
 
 
 def _check_sum(data: memoryview) -> int:
-    value = 0
-    for start in range(0, len(data), _CHECK_CHUNK):
-        value = zlib.crc32(data[start : start + _CHECK_CHUNK], value)
-    return value
+    """CRC of the sums of pieces, as 64-bit words: as fast as memory is read, where a CRC of all the data takes three times as long."""
+    sums = [int(_words(data[start : start + _SUM_CHUNK]).sum(dtype=np.uint64)) for start in range(0, len(data), _SUM_CHUNK)]
+    return zlib.crc32(np.array([len(data), *sums], np.uint64).tobytes())
+
+
+def _words(piece: memoryview) -> NDArray[np.uint64]:
+    whole = piece.nbytes // 8 * 8
+    words = np.frombuffer(piece[:whole], np.uint64)
+    return words if whole == piece.nbytes else np.append(words, np.frombuffer(bytes(piece[whole:]).ljust(8, b"\0"), np.uint64))
 
 
 def _write_all(target: BinaryIO, data: memoryview) -> None:
-    for start in range(0, len(data), _CHECK_CHUNK):
-        target.write(data[start : start + _CHECK_CHUNK])
+    for start in range(0, len(data), _WRITE_CHUNK):
+        target.write(data[start : start + _WRITE_CHUNK])
 
 
 def _write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:

@@ -202,7 +202,7 @@ class CaseLane:
             execution = _with_golden(task, trial, execution, shared) if execution.plays_golden else execution
             if traces is not None:
                 traces.keep(task.operator.name, task.case, execution.timelines)
-            execution = own_outputs(execution) if self._is_last(execution) else execution
+            execution = own_outputs(execution, held) if self._is_last(execution) else execution
             return CalledTrial(task, trial, execution, checked, shared, held.pop_all())
 
     def _ask(self, task: CaseTask, call: CaseCall) -> Execution:

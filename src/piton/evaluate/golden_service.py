@@ -75,7 +75,9 @@ class GoldenWorker:
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MESSAGE_BYTES)  # a message lies there whole, with the kernel's own bookkeeping
         with theirs:
-            self._process: RunningProcess = runner.fork_worker(Role.GOLDEN, _ENTRY, {}, {"control": theirs.fileno()}, _limits(), readable)
+            self._process: RunningProcess = runner.fork_worker(
+                Role.GOLDEN, _ENTRY, {"idle_bytes": str(_idle_bytes())}, {"control": theirs.fileno()}, _limits(), readable
+            )
         ours.settimeout(deadline_s)
         self._socket = ours
 
@@ -254,6 +256,11 @@ def generator_parts() -> tuple[str, ...]:
 def generator_digest() -> str:
     """Names all of `generator_parts`."""
     return digest(generator_parts())
+
+
+def _idle_bytes() -> int:
+    """What a worker may keep between two goldens: an eighth of what there is."""
+    return available_bytes() // 8
 
 
 def _limits() -> Limits:

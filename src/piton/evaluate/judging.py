@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from piton.core.execution import Accuracy, Execution
 from piton.core.report import OutputCheck
 from piton.core.verdict import Outcome, Verdict, decide
+from piton.evaluate.buffers import COPIES
 from piton.evaluate.check import Expectation, check_outputs
 from piton.evaluate.failures import CallTensors
 from piton.evaluate.golden_service import CaseData
@@ -71,9 +72,9 @@ class CalledTrial:
         return TrialResult(replace(execution, outputs=(), timelines=(), timed=()), tuple(checks), (*execution.outcomes, *failures), outputs)
 
 
-def own_outputs(execution: Execution) -> Execution:
-    """The execution with copies of the outputs' bytes: those in device memory are gone with the session's next call."""
-    outputs = tuple(item if item.data is None else replace(item, data=memoryview(bytes(item.data))) for item in execution.outputs)
+def own_outputs(execution: Execution, held: ExitStack) -> Execution:
+    """The execution with copies of the outputs' bytes: those in device memory are gone with the session's next call. They last until `held` is closed."""
+    outputs = tuple(item if item.data is None else replace(item, data=held.enter_context(COPIES.copied(item.data))) for item in execution.outputs)
     return replace(execution, outputs=outputs)
 
 

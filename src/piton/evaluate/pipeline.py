@@ -16,6 +16,7 @@ import piton
 from piton.catalog import read_submission
 from piton.catalog.baseline_file import read_baselines
 from piton.catalog.hardware import flat_table, load_hardware
+from piton.core import heap
 from piton.core.canonical import digest
 from piton.core.errors import TargetUnavailableError, UsageError
 from piton.core.protocols import Runner, Target
@@ -61,6 +62,9 @@ from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
+_IDLE_BYTES = 128 << 20
+"""What comparisons leave for the next ones."""
+
 
 def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
     """Evaluate a submission on the target that the request names. Raises PitonError for what the caller has to put right.
@@ -83,6 +87,7 @@ def evaluate(request: EvaluationRequest, events: Events = ignore) -> Report:
 def evaluate_on(target: Target, runner: Runner, request: EvaluationRequest, events: Events = ignore, is_stopped: Callable[[], bool] = never) -> Report:
     """`evaluate` on a given target, with a given starter of processes; once `is_stopped` says so, what is left is reported as interrupted."""
     started = time.monotonic()
+    heap.keep(_IDLE_BYTES)
     environment = describe_environment(isolation_of(runner, request.engine), request.jobs)
     place = Workplace(target=target, runner=runner, run_dir=Path(request.run_dir), events=one_at_a_time(events), is_stopped=is_stopped)
     subject = load(request, target, events)

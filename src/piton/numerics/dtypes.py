@@ -207,10 +207,7 @@ def encode(values: Float64, dtype: DType, rounding: Rounding | None = None, *, s
             return _encode_small(_to_float32_odd(values), dtype, rounding, saturates)
         if rounding is not None or saturates:
             raise ValueError(f"{dtype.value} is rounded to nearest even only")
-        if kind.itemsize >= 4:
-            return values.astype(kind)
-        narrow = _to_float32_odd(values)
-        return _bfloat16_from_float32(narrow) if dtype is DType.BFLOAT16 else narrow.astype(kind)
+        return _bfloat16_from_float64(values) if dtype is DType.BFLOAT16 else values.astype(kind)  # numpy rounds float64 to float16 once
 
 
 def encode_float32(values: NDArray[np.float32], dtype: DType) -> AnyArray:
@@ -245,6 +242,15 @@ def _to_float32_odd(values: Float64) -> NDArray[np.float32]:
     is_below = np.abs(back) < np.abs(values)
     bits += np.where(is_inexact, np.where(is_below, 1, -1), 0).astype(np.int32).view(np.uint32)
     return narrow
+
+
+def _bfloat16_from_float64(values: Float64) -> AnyArray:
+    """By way of float32. That rounds twice only where the float32 lies in the middle between two results: there what was lost decides."""
+    narrow = values.astype(np.float32)
+    is_middle = (narrow.view(np.uint32) & np.uint32(0xFFFF)) == np.uint32(0x8000)
+    if is_middle.any():
+        narrow[is_middle] = _to_float32_odd(values[is_middle])
+    return _bfloat16_from_float32(narrow)
 
 
 def _bfloat16_from_float32(values: NDArray[np.float32]) -> AnyArray:

@@ -23,17 +23,20 @@ def worst_positions(ranks: Sequence[float], pieces: Sequence[slice], load: Calla
     order = sorted((index for index, rank in enumerate(ranks) if rank > 0), key=lambda index: (-ranks[index], index))
     found: list[tuple[float, int, float, float]] = []
     for index in order[:WORST_POSITIONS]:
-        found += _worst_of_chunk(pieces[index].start, load(pieces[index]))
-    found.sort(key=lambda item: (-item[0], item[1]))
-    return tuple(_position(item, shape) for item in found[:WORST_POSITIONS])
+        least = found[-1][0] if len(found) == WORST_POSITIONS else 0.0
+        found += _worst_of_chunk(pieces[index].start, load(pieces[index]), least)
+        found = sorted(found, key=lambda item: (-item[0], item[1]))[:WORST_POSITIONS]
+    return tuple(_position(item, shape) for item in found)
 
 
-def _worst_of_chunk(start: int, chunk: Ranked) -> list[tuple[float, int, float, float]]:
+def _worst_of_chunk(start: int, chunk: Ranked, least: float) -> list[tuple[float, int, float, float]]:
+    """The worst positions of one chunk whose rank is at least `least`."""
     got, golden, rank = chunk
-    count = min(WORST_POSITIONS, rank.size)
-    least = np.partition(rank, rank.size - count)[rank.size - count]
     places = np.flatnonzero((rank >= least) & (rank > 0))
-    places = places[np.argsort(-rank[places], kind="stable")][:count]
+    if places.size > WORST_POSITIONS:
+        ranked = rank[places]
+        places = places[ranked >= np.partition(ranked, ranked.size - WORST_POSITIONS)[ranked.size - WORST_POSITIONS]]
+    places = places[np.argsort(-rank[places], kind="stable")][:WORST_POSITIONS]
     return [(float(rank[place]), start + int(place), float(got[place]), float(golden[place])) for place in places]
 
 

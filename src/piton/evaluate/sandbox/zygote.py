@@ -8,6 +8,7 @@ Limits: one request at a time; modules preloaded here must not have started thre
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -24,8 +25,11 @@ def main(descriptor: int, preload: tuple[str, ...]) -> None:
     """Serve requests from `descriptor` until the parent closes it."""
     name_process("piton-zygote")
     prctl(PR_SET_DUMPABLE, 0)  # descriptors pass through here; a job of the same user must not find them in /proc
+    gc.disable()
     for name in preload:
         importlib.import_module(name)
+    gc.enable()
+    gc.freeze()  # what is loaded is no garbage: no look for it in any child, which would copy every page that it looks at
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business; it closes the socket when it is done
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors report for themselves and need not be reaped
     sock = socket.socket(fileno=descriptor)

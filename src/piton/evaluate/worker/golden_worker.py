@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from piton.core import heap
 from piton.core.canonical import digest
 from piton.core.case import Case
 from piton.core.errors import PitonError
@@ -51,16 +52,28 @@ class GoldenRequest(BaseModel):
 
 
 def serve(arguments: Mapping[str, str], fds: Mapping[str, int]) -> None:
-    """Answer requests until the parent closes the socket."""
-    del arguments
+    """Answer requests until the parent closes the socket.
+
+    A worker that has more than `idle_bytes` of memory when a golden is done, torch included, gives back what it does not use.
+    """
+    idle_bytes = int(arguments["idle_bytes"])
     from piton.numerics.golden import prepare_process
 
+    heap.keep_all()
     capability = prepare_process(threads=1)  # the order of a parallel sum would depend on the machine; several workers use several cores
     if capability != "DEFAULT":
         raise RuntimeError(f"torch has already chosen {capability} code in this process; golden results would depend on the host")
     with socket.socket(fileno=fds["control"]) as control:
         while (message := _receive(control)) is not None:
             control.send(_answer(*message))
+            if resident_bytes() > idle_bytes:
+                heap.give_back()
+
+
+def resident_bytes() -> int:
+    """Memory that this process has now."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _receive(control: socket.socket) -> tuple[bytes, int] | None:

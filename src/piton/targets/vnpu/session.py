@@ -181,7 +181,7 @@ class VnpuSession:
         if address == 0:
             raise EvaluatorError(f"input {tensor.name} of {nbytes} bytes does not fit into device memory")
         if tensor.data is not None and not call.is_timing_only and nbytes:
-            self._arena.view(address, nbytes, is_writable=True)[:] = tensor.data.cast("B")
+            self._arena.write(address, tensor.data)
 
     def _outcomes(self, result: HostResult, log: CallLog, known: _Known, uploaded: _Uploaded, call: CaseCall) -> tuple[list[Outcome], list[Judged]]:
         """What is wrong with the call, and its outputs."""

@@ -25,7 +25,20 @@ struct Touch {
 // A pipe that the core has: they number arrays of the engine. A barrier alone may name all of them. Cuts the launch if not.
 void check_pipe(Core &core, const vnpu_record &record);
 
-void append_touch(std::vector<Touch> &touches, const Touch &touch);  // merged with the last one when they meet
+// Merged with the last one when they meet.
+inline void append_touch(std::vector<Touch> &touches, const Touch &touch) {
+    if (touch.begin >= touch.end) return;
+    if (!touches.empty()) {
+        Touch &last = touches.back();
+        const bool same_kind = last.space == touch.space && last.is_write == touch.is_write && last.is_atomic == touch.is_atomic;
+        const bool same_data = last.data == nullptr ? touch.data == nullptr : touch.data == last.data + (last.end - last.begin);
+        if (same_kind && last.end == touch.begin && same_data) {
+            last.end = touch.end;
+            return;
+        }
+    }
+    touches.push_back(touch);
+}
 
 // Bytes [addr, addr + bytes) of an operand in an on-chip memory: a memory that the core has, 32-byte aligned start (unless told otherwise), within the
 // tensor and the memory. Cuts the launch if not.

@@ -146,18 +146,29 @@ void fill_around(Core &core, const vnpu_record &record, const CopyPlan &plan, ui
     fill(core, data_end, block + plan.chip_bytes, value, element, is_undefined);
 }
 
+// The blocks of one side; those without a gap between them are one touch.
+void append_blocks(std::vector<Touch> &touches, const Touch &first, uint32_t blocks, uint64_t step) {
+    for (uint32_t block = 0; block < blocks; ++block) {
+        Touch touch = first;
+        touch.begin += block * step;
+        touch.end += block * step;
+        append_touch(touches, touch);
+    }
+}
+
 void load(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     const uint64_t ub_bytes = span(plan, plan.dst_step, plan.chip_bytes);
     check_on_chip(core, record, record.dst, ub_bytes, true);
     check_gm_alignment(core, record, record.src0);
     std::vector<Touch> touches;
+    touches.reserve(2 * plan.blocks);
     for (uint32_t block = 0; block < plan.blocks; ++block) {
-        const uint64_t gm = record.src0.addr + block * plan.src_step, ub = record.dst.addr + block * plan.dst_step;
+        const uint64_t gm = record.src0.addr + block * plan.src_step;
         check_gm(core, record, gm, plan.bytes, false);
         report_stale_cache(core, record, gm, gm + plan.bytes);
         append_touch(touches, {VNPU_SPACE_GM, false, gm, gm + plan.bytes});
-        touches.push_back({record.dst.space, true, ub, ub + plan.chip_bytes});
     }
+    append_blocks(touches, {record.dst.space, true, record.dst.addr, record.dst.addr + plan.chip_bytes}, plan.blocks, plan.dst_step);
     order_accesses(core, record, touches);
     if (!core.moves_data()) return;
     const OnChip target = on_chip(core, record.dst.space);
@@ -180,9 +191,10 @@ void store(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     check_gm_alignment(core, record, record.dst);
     const uint8_t *source = on_chip(core, record.src0.space).bytes.data();
     std::vector<Touch> touches;
+    touches.reserve(2 * plan.blocks);
+    append_blocks(touches, {record.src0.space, false, record.src0.addr, record.src0.addr + plan.bytes}, plan.blocks, plan.src_step);
     for (uint32_t block = 0; block < plan.blocks; ++block) {
         const uint64_t ub = record.src0.addr + block * plan.src_step;
-        touches.push_back({record.src0.space, false, ub, ub + plan.bytes});
         touches.push_back(check_gm_store(core, record, {record.dst.addr + block * plan.dst_step, plan.bytes, source + ub}));
     }
     order_accesses(core, record, touches);
@@ -195,11 +207,8 @@ void move(Core &core, const vnpu_record &record, const CopyPlan &plan) {
     check_ub(core, record, record.dst, span(plan, plan.dst_step, plan.bytes), true);
     check_ub(core, record, record.src0, span(plan, plan.src_step, plan.bytes), false);
     std::vector<Touch> touches;
-    for (uint32_t block = 0; block < plan.blocks; ++block) {
-        const uint64_t to = record.dst.addr + block * plan.dst_step, from = record.src0.addr + block * plan.src_step;
-        append_touch(touches, {VNPU_SPACE_UB, false, from, from + plan.bytes});
-        touches.push_back({VNPU_SPACE_UB, true, to, to + plan.bytes});
-    }
+    append_blocks(touches, {VNPU_SPACE_UB, false, record.src0.addr, record.src0.addr + plan.bytes}, plan.blocks, plan.src_step);
+    append_blocks(touches, {VNPU_SPACE_UB, true, record.dst.addr, record.dst.addr + plan.bytes}, plan.blocks, plan.dst_step);
     order_accesses(core, record, touches);
     for (uint32_t block = 0; block < plan.blocks && core.moves_data(); ++block) {
         const uint64_t to = record.dst.addr + block * plan.dst_step, from = record.src0.addr + block * plan.src_step;

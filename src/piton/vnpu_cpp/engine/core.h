@@ -20,6 +20,7 @@
 #include "hazard.h"
 #include "load_image.h"
 #include "memory.h"
+#include "on_chip_map.h"
 #include "program_clock.h"
 #include "shadow.h"
 #include "shared.h"
@@ -108,7 +109,7 @@ struct CompareRegister {
 struct CubeMemory {
     std::vector<uint8_t> bytes;
     UndefinedBytes undefined;
-    AccessMap map;
+    OnChipMap map;
     UnorderedWrites unordered;
     IntervalSet spilt;  // written past the end of a tensor that was declared too small, where nothing lay
 };
@@ -147,7 +148,7 @@ struct Core {
     std::vector<uint8_t> ub;
     UndefinedBytes undefined;
     Clocks clocks;
-    AccessMap ub_map;
+    OnChipMap ub_map;
     UnorderedWrites ub_unordered;
     AccessMap gm_map;
     AccessMap gm_atomics;                      // atomic stores
@@ -218,7 +219,7 @@ struct OnChip {
     const char *title;  // for messages
     std::vector<uint8_t> &bytes;
     UndefinedBytes &undefined;
-    AccessMap &map;
+    OnChipMap &map;
     UnorderedWrites &unordered;
 };
 OnChip on_chip(Core &core, uint8_t space);

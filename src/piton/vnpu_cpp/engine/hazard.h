@@ -5,10 +5,12 @@
  * Approach: instruction number s of pipe q is ordered before an instruction of pipe p only if p knows that q has completed s. `known[p][q]` is that prefix;
  * flags carry a prefix from one pipe to another, a barrier raises a pipe's knowledge of itself, a wait on S stops issue and so tells every pipe. An interval
  * map remembers, per byte range, the last writer and the last reader of each pipe; an access that conflicts with one it does not know complete is a race.
+ * AccessMap is that map for global memory, OnChipMap (on_chip_map.h) for the small memories of a core.
  * Limits: prefixes only (as the hardware's events), so nothing is known about one instruction without all before it on its pipe.
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +26,10 @@ class Clocks {
 public:
     uint32_t issue(uint32_t pipe) { return ++issued_[pipe]; }
     uint32_t issued(uint32_t pipe) const { return issued_[pipe]; }
-    bool is_ordered(uint32_t pipe, uint32_t earlier_pipe, uint32_t number) const;
+    bool is_ordered(uint32_t pipe, uint32_t earlier_pipe, uint32_t number) const {
+        if (pipe == VNPU_PIPE_S && earlier_pipe == VNPU_PIPE_S) return true;  // the scalar unit is in order
+        return number <= known_[pipe][earlier_pipe];
+    }
     Prefix completed_by_set(uint32_t pipe) const;                // what a SetFlag issued now on `pipe` vouches for
     void learn(uint32_t pipe, const Prefix &prefix);             // the matching wait; S tells every pipe
     void barrier(uint32_t pipe);                                 // VNPU_PIPE_ALL for all
@@ -39,6 +44,7 @@ private:
 struct Access {
     uint32_t number = 0;
     uint32_t place = 0;
+    bool operator==(const Access &other) const { return number == other.number && place == other.place; }
 };
 
 struct Conflict {
@@ -46,6 +52,23 @@ struct Conflict {
     uint8_t pipe;         // of the earlier access
     bool was_write;
     Access access;
+};
+
+// What the map remembers of a byte.
+struct History {
+    Access writer;
+    uint8_t writer_pipe = 0;
+    std::array<Access, VNPU_PIPE_COUNT> readers{};
+    bool operator==(const History &other) const;
+
+    // Every access of these that one to [from, to) conflicts with and that `clocks` does not order before it.
+    template <class Visit>
+    void conflicts(uint64_t from, uint64_t to, uint8_t pipe, bool is_write, const Clocks &clocks, Visit &&visit) const {
+        // Readers first: they came after the writer, so an edge from them orders the writer too, and is what the author has to add.
+        for (uint8_t reader = 0; reader < VNPU_PIPE_COUNT && is_write; ++reader)
+            if (readers[reader].number && !clocks.is_ordered(pipe, reader, readers[reader].number)) visit(Conflict{from, to, reader, false, readers[reader]});
+        if (writer.number && !clocks.is_ordered(pipe, writer_pipe, writer.number)) visit(Conflict{from, to, writer_pipe, true, writer});
+    }
 };
 
 class AccessMap {
@@ -62,13 +85,13 @@ public:
 private:
     struct Cell {
         uint64_t end = 0;
-        Access writer;
-        uint8_t writer_pipe = 0;
-        std::array<Access, VNPU_PIPE_COUNT> readers{};
-        bool same_history(const Cell &other) const;
+        History past;
     };
     using Cells = std::map<uint64_t, Cell>;
-    void split(uint64_t at);
+    // The cell that begins at `at` or else the next one; one that contains `at` is cut in two.
+    Cells::iterator cut(uint64_t at);
+    // Cuts off what of `cell` lies beyond `end`.
+    void trim(Cells::iterator cell, uint64_t end);
     Cells::const_iterator first_at(uint64_t begin) const;
 
     Cells cells_;
@@ -77,17 +100,8 @@ private:
 
 template <class Visit>
 void AccessMap::conflicts(uint64_t begin, uint64_t end, uint8_t pipe, bool is_write, const Clocks &clocks, Visit &&visit) const {
-    for (auto cell = first_at(begin); cell != cells_.end() && cell->first < end; ++cell) {
-        const uint64_t from = cell->first > begin ? cell->first : begin;
-        const uint64_t to = cell->second.end < end ? cell->second.end : end;
-        const Cell &past = cell->second;
-        // Readers first: they came after the writer, so an edge from them orders the writer too, and is what the author has to add.
-        for (uint8_t reader = 0; reader < VNPU_PIPE_COUNT && is_write; ++reader)
-            if (past.readers[reader].number && !clocks.is_ordered(pipe, reader, past.readers[reader].number))
-                visit(Conflict{from, to, reader, false, past.readers[reader]});
-        if (past.writer.number && !clocks.is_ordered(pipe, past.writer_pipe, past.writer.number))
-            visit(Conflict{from, to, past.writer_pipe, true, past.writer});
-    }
+    for (auto cell = first_at(begin); cell != cells_.end() && cell->first < end; ++cell)
+        cell->second.past.conflicts(std::max(cell->first, begin), std::min(cell->second.end, end), pipe, is_write, clocks, visit);
 }
 
 }  // namespace vnpu

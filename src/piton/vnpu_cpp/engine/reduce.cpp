@@ -96,7 +96,26 @@ Reduced sum_of(const Group &group, uint32_t first, uint32_t count, bool is_half)
     return result;
 }
 
+// Of numbers alone, without a branch that depends on them. The caller has looked for a NaN.
+Reduced best_number(const float *values, uint32_t count, bool is_max) {
+    float best = values[0];
+    uint32_t index = 0;
+    for (uint32_t at = 1; at < count; ++at) {
+        const bool is_better = is_max ? values[at] > best : values[at] < best;
+        best = is_better ? values[at] : best;
+        index = is_better ? at : index;
+    }
+    return {best, index, true, false};
+}
+
+bool has_nan(const float *values, uint32_t count) {
+    uint32_t found = 0;
+    for (uint32_t at = 0; at < count; ++at) found |= values[at] != values[at];
+    return found != 0;
+}
+
 Reduced best_of(const Group &group, uint32_t first, uint32_t count, Reduction reduction) {
+    if (group.is_plain && !has_nan(group.values + first, count)) return best_number(group.values + first, count, reduction == Reduction::Max);
     Reduced result;
     for (uint32_t at = 0; at < count; ++at) {
         if ((!group.is_plain && !group.is_active[first + at]) || (result.is_any && !replaces(result.value, group.values[first + at], reduction))) continue;

@@ -22,6 +22,8 @@ bool CoreMap::is_in_the_way(const Cell &cell, const Acquaintance &who) {
 }
 
 bool CoreMap::other(uint64_t begin, uint64_t end, const Acquaintance &who, SharedRange &found) const {
+    // One tensor is read and another one written, as a rule: nobody has been near these bytes.
+    if (cells_.empty() || end <= cells_.begin()->first || begin >= cells_.rbegin()->second.end) return false;
     auto cell = cells_.upper_bound(begin);
     if (cell != cells_.begin() && std::prev(cell)->second.end > begin) --cell;
     for (; cell != cells_.end() && cell->first < end; ++cell) {
@@ -33,14 +35,21 @@ bool CoreMap::other(uint64_t begin, uint64_t end, const Acquaintance &who, Share
     return false;
 }
 
-void CoreMap::split(uint64_t at) {
-    auto cell = cells_.upper_bound(at);
-    if (cell == cells_.begin()) return;
-    --cell;
-    if (cell->first == at || cell->second.end <= at) return;
+CoreMap::Cells::iterator CoreMap::cut(uint64_t at) {
+    auto cell = cells_.lower_bound(at);
+    if (cell == cells_.begin() || (cell != cells_.end() && cell->first == at)) return cell;
+    const auto before = std::prev(cell);
+    if (before->second.end <= at) return cell;
+    const Cell upper = before->second;
+    before->second.end = at;
+    return cells_.emplace_hint(cell, at, upper);
+}
+
+void CoreMap::trim(Cells::iterator cell, uint64_t end) {
+    if (cell->second.end <= end) return;
     const Cell upper = cell->second;
-    cell->second.end = at;
-    cells_.emplace_hint(std::next(cell), at, upper);
+    cell->second.end = end;
+    cells_.emplace_hint(std::next(cell), end, upper);
 }
 
 // Bytes that have an owner get another access.
@@ -60,35 +69,45 @@ bool CoreMap::is_one(const Cell &a, const Cell &b) {
     return is_same_owner && a.is_many == b.is_many && a.others == b.others;
 }
 
+namespace {
+
+// The cell above is more of the one below.
+template <class Cell>
+void join(Cell &below, const Cell &above) {
+    below.end = above.end;
+    below.access.number = std::max(below.access.number, above.access.number);
+}
+
+}  // namespace
+
 void CoreMap::add(uint64_t begin, uint64_t end, const SharedAccess &access) {
-    split(begin);
-    split(end);
+    if (begin >= end) return;
     uint64_t at = begin;
-    const auto join = [](Cell &into, const Cell &from) {
-        into.end = from.end;
-        into.access.number = std::max(into.access.number, from.access.number);
-    };
-    for (auto cell = cells_.lower_bound(begin); at < end;) {
+    auto cell = cut(begin), last = cell;
+    while (at < end) {
         if (cell == cells_.end() || cell->first > at) {
             const uint64_t until = cell == cells_.end() ? end : std::min(end, cell->first);
             cell = cells_.emplace_hint(cell, at, Cell{until, access, false, 0});
         } else {
+            trim(cell, end);
             put(cell->second, access);
         }
         at = cell->second.end;
-        const auto before = cell == cells_.begin() ? cells_.end() : std::prev(cell);
-        if (before != cells_.end() && before->second.end == cell->first && is_one(before->second, cell->second)) {
-            join(before->second, cell->second);
+        last = cell == cells_.begin() ? cell : std::prev(cell);
+        if (last != cell && last->second.end == cell->first && is_one(last->second, cell->second)) {
+            join(last->second, cell->second);
             cell = cells_.erase(cell);
         } else {
-            ++cell;
+            last = cell++;
         }
     }
-    // The next tile of this core usually starts where this one ended; the neighbour above may be of this core as well.
-    const auto above = cells_.lower_bound(end);
-    if (above == cells_.begin() || above == cells_.end() || above->first != end) return;
-    const auto last = std::prev(above);
-    if (last->second.end != end || !is_one(last->second, above->second)) return;
+    join_above(last);
+}
+
+// The next tile of a core usually starts where one ended; the neighbour above may be of this core as well.
+void CoreMap::join_above(Cells::iterator last) {
+    const auto above = std::next(last);
+    if (above == cells_.end() || above->first != last->second.end || !is_one(last->second, above->second)) return;
     join(last->second, above->second);
     cells_.erase(above);
 }

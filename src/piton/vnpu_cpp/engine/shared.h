@@ -63,13 +63,17 @@ private:
         bool is_many = false;  // other cores before it
         uint32_t others = 0;   // their newest stamp
     };
-    void split(uint64_t at);
+    using Cells = std::map<uint64_t, Cell>;
+    // The cell that begins at `at` or else the next one; one that contains `at` is cut in two.
+    Cells::iterator cut(uint64_t at);
+    void trim(Cells::iterator cell, uint64_t end);  // cuts off what of `cell` lies beyond `end`
+    void join_above(Cells::iterator last);          // with the cell behind it, if that is more of the same
     void put(Cell &cell, const SharedAccess &access) const;
     static bool is_in_the_way(const Cell &cell, const Acquaintance &who);
     static bool is_one(const Cell &a, const Cell &b);
 
     bool is_shared_;
-    std::map<uint64_t, Cell> cells_;
+    Cells cells_;
 };
 
 // Of all cores of a launch, since the last SyncAll.

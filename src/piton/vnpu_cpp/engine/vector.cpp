@@ -32,15 +32,38 @@ void check_operands(Core &core, const vnpu_record &record, const VectorPlan &pla
         if (plan.bytes[which]) check_ub(core, record, operand(record, which), extent(plan, record, which), which == 0);
 }
 
+// The pieces of one operand; a piece that is the one before it once more (a stride of 0) adds nothing.
+void append_runs(std::vector<Touch> &touches, const VectorPlan &plan, uint32_t which, bool is_write) {
+    const Run *last = nullptr;
+    for (const Run &run : plan.runs) {
+        const bool is_again = last && last->at[which] == run.at[which] && last->count == run.count;
+        if (!is_again) append_touch(touches, {VNPU_SPACE_UB, is_write, run.at[which], run.at[which] + run_bytes(plan, run, which)});
+        last = &run;
+    }
+}
+
 std::vector<Touch> touches_of(const vnpu_record &record, const VectorPlan &plan) {
     std::vector<Touch> touches;
-    for (uint32_t which = 0; which < kOperands; ++which) {
-        if (!plan.bytes[which]) continue;
-        for (const Run &run : plan.runs) append_touch(touches, {VNPU_SPACE_UB, which == 0, run.at[which], run.at[which] + run_bytes(plan, run, which)});
-    }
-    if (!reads_destination(record)) return touches;
-    for (const Run &run : plan.runs) append_touch(touches, {VNPU_SPACE_UB, false, run.at[0], run.at[0] + run_bytes(plan, run, 0)});
+    touches.reserve(plan.runs.size() * kOperands);
+    for (uint32_t which = 0; which < kOperands; ++which)
+        if (plan.bytes[which]) append_runs(touches, plan, which, which == 0);
+    if (reads_destination(record)) append_runs(touches, plan, 0, false);
     return touches;
+}
+
+// Whether some byte between the first and the last one of an operand is undefined.
+bool any_undefined(const UndefinedBytes &undefined, const VectorPlan &plan, uint32_t which) {
+    uint64_t begin = ~0ull, end = 0;
+    for (const Run &run : plan.runs) {
+        begin = std::min(begin, run.at[which]);
+        end = std::max(end, run.at[which] + run_bytes(plan, run, which));
+    }
+    return plan.bytes[which] && undefined.any(begin, end);
+}
+
+// Where all operands hold values, as they mostly do, no run need be looked at.
+bool is_all_defined(const UndefinedBytes &undefined, const VectorPlan &plan) {
+    return !any_undefined(undefined, plan, 0) && !any_undefined(undefined, plan, 1) && !any_undefined(undefined, plan, 2);
 }
 
 // A result is as undefined as its operands.
@@ -58,6 +81,23 @@ void carry_undefined(Core &core, const vnpu_record &record, const VectorPlan &pl
         const uint64_t begin = run.at[0] + static_cast<uint64_t>(element) * plan.bytes[0];
         any_source(element, 1) ? undefined.set(begin, begin + plan.bytes[0]) : undefined.clear(begin, begin + plan.bytes[0]);
     }
+}
+
+constexpr uint64_t kSpreadBytes = 1024;
+
+// How many runs from the one of that number on go on where the last one ended in the destination and the first source, and read the same bytes of the second:
+// a block stride of 0, eight lanes at a time. One when there are no more, or when what is written would change what is read.
+uint32_t runs_of_one_block(const VectorPlan &plan, size_t number) {
+    const Run &first = plan.runs[number];
+    const uint64_t bytes = run_bytes(plan, first, 2);
+    uint32_t runs = 1;
+    for (uint64_t done = first.count; plan.bytes[2] && number + runs < plan.runs.size() && (runs + 1) * bytes <= kSpreadBytes; done += first.count, ++runs) {
+        const Run &next = plan.runs[number + runs];
+        const bool goes_on = next.at[0] == first.at[0] + done * plan.bytes[0] && next.at[1] == first.at[1] + done * plan.bytes[1];
+        if (!goes_on || next.at[2] != first.at[2] || next.count != first.count) break;
+    }
+    const uint64_t end = first.at[0] + runs * run_bytes(plan, first, 0);
+    return first.at[2] < end && first.at[0] < first.at[2] + bytes ? 1 : runs;
 }
 
 bool is_half_result(const vnpu_record &record) {
@@ -117,10 +157,17 @@ void compute(Core &core, const vnpu_record &record, const VectorPlan &plan, Vect
         if (!is_pessimistic) return kernel(dst, src0, src1, scalar, count);
         run_pessimistic(kernel, {dst, src0, plan.bytes[2] ? src1 : nullptr, record.dst.dtype == VNPU_DT_F16}, scalar, count);
     };
-    for (const Run &run : plan.runs) {
-        carry_undefined(core, record, plan, run);
-        run_kernel(core.ub.data() + run.at[0], sources + run.at[1], sources + run.at[2], run.count);
-        if (saturates) saturate_halves(core.ub.data() + run.at[0], run.count, record.dst.dtype == VNPU_DT_BF16);
+    const bool is_defined = is_all_defined(core.undefined, plan);
+    uint8_t spread[kSpreadBytes];
+    for (size_t number = 0; number < plan.runs.size();) {
+        const Run &run = plan.runs[number];
+        const uint32_t runs = runs_of_one_block(plan, number), count = runs * run.count;
+        const uint64_t bytes = run_bytes(plan, run, 2);
+        for (uint32_t more = 0; more < runs && !is_defined; ++more) carry_undefined(core, record, plan, plan.runs[number + more]);
+        for (uint32_t more = 0; more < runs && runs > 1; ++more) std::memcpy(spread + more * bytes, sources + run.at[2], bytes);
+        run_kernel(core.ub.data() + run.at[0], sources + run.at[1], runs > 1 ? spread : sources + run.at[2], count);
+        if (saturates) saturate_halves(core.ub.data() + run.at[0], count, record.dst.dtype == VNPU_DT_BF16);
+        number += runs;
     }
 }
 

@@ -91,21 +91,58 @@ void append_run(VectorPlan &plan, const Run &run) {
         plan.runs.push_back(run);
 }
 
-void plan_repeat(const vnpu_record &record, VectorPlan &plan, uint32_t repeat, const MaskState &mask, uint32_t lanes) {
+// Active lanes side by side that are dense in every operand: the same ones in every repeat.
+struct Segment {
+    uint64_t at[kOperands];  // byte of the operand in the first repeat
+    uint32_t count;
+};
+
+// The lane after the active ones from `lane` on, at most `limit`.
+uint32_t active_until(const MaskState &mask, uint32_t lane, uint32_t limit) {
+    if (mask.is_counter) return limit;
+    while (lane < limit && is_lane_active(mask, lane)) ++lane;
+    return lane;
+}
+
+std::vector<Segment> segments_of(const vnpu_record &record, const VectorPlan &plan, const MaskState &mask, uint32_t lanes) {
+    std::vector<Segment> segments;
     for (uint32_t lane = 0; lane < lanes;) {
-        if (!mask.is_counter && !is_lane_active(mask, lane)) {
+        const uint32_t end = active_until(mask, lane, std::min(lanes, lane + dense_lanes(record, plan, lane)));
+        if (end == lane) {
             ++lane;
             continue;
         }
-        const uint32_t limit = std::min(lanes, lane + dense_lanes(record, plan, lane));
-        uint32_t end = lane + 1;
-        while (end < limit && (mask.is_counter || is_lane_active(mask, end))) ++end;
-        Run run{{}, end - lane, repeat};
+        Segment segment{{}, end - lane};
         for (uint32_t which = 0; which < kOperands; ++which)
-            if (plan.bytes[which]) run.at[which] = lane_at(operand(record, which), plan.bytes[which], repeat, lane);
-        append_run(plan, run);
+            if (plan.bytes[which]) segment.at[which] = lane_at(operand(record, which), plan.bytes[which], 0, lane);
+        segments.push_back(segment);
         lane = end;
     }
+    return segments;
+}
+
+// Repeats [first, end), each of `lanes` lanes.
+void plan_repeats(const vnpu_record &record, VectorPlan &plan, const MaskState &mask, uint32_t first, uint32_t end, uint32_t lanes) {
+    const std::vector<Segment> segments = segments_of(record, plan, mask, lanes);
+    uint64_t step[kOperands] = {};
+    for (uint32_t which = 0; which < kOperands; ++which)
+        if (plan.bytes[which]) step[which] = static_cast<uint64_t>(operand(record, which).rep) * kBlockBytes;
+    plan.runs.reserve(plan.runs.size() + segments.size() * (end - first));
+    for (uint32_t repeat = first; repeat < end; ++repeat) {
+        for (const Segment &segment : segments) {
+            Run run{{}, segment.count, repeat};
+            for (uint32_t which = 0; which < kOperands; ++which) run.at[which] = segment.at[which] + repeat * step[which];
+            append_run(plan, run);
+        }
+    }
+}
+
+// Counter mode: whole repeats of the plan's lanes, and one for the rest.
+void plan_counted(const vnpu_record &record, VectorPlan &plan, const MaskState &mask, uint32_t count) {
+    const uint32_t whole = count / plan.lanes, rest = count % plan.lanes;
+    plan.repeats = whole + (rest ? 1 : 0);
+    plan_repeats(record, plan, mask, 0, whole, plan.lanes);
+    if (rest) plan_repeats(record, plan, mask, whole, plan.repeats, rest);
 }
 
 void plan_count(const vnpu_record &record, VectorPlan &plan) {
@@ -125,7 +162,7 @@ void check_strided_parameters(Core &core, const vnpu_record &record) {
 void plan_counted_copy(const vnpu_record &record, VectorPlan &plan, const MaskState &mask, uint32_t count) {
     const uint32_t passes = (count + plan.lanes - 1) / plan.lanes;
     plan.lanes = std::max(count, 1u);
-    for (uint32_t repeat = 0; repeat < record.p[0]; ++repeat) plan_repeat(record, plan, repeat, mask, count);
+    plan_repeats(record, plan, mask, 0, record.p[0], count);
     plan.repeats = record.p[0] * passes;
 }
 
@@ -134,8 +171,7 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
     const MaskState &mask = core.mask;
     if (!mask.is_counter) {
         plan.repeats = record.p[0];
-        for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, plan.lanes);
-        return;
+        return plan_repeats(record, plan, mask, 0, plan.repeats, plan.lanes);
     }
     // Counter mode: the mask is the element count and repeatTime plays no part.
     note_counter(core, record, plan.lanes);
@@ -144,8 +180,7 @@ void plan_strided(Core &core, const vnpu_record &record, VectorPlan &plan) {
                   {{"elements", static_cast<int64_t>(mask.bits[0])}});
     const auto count = static_cast<uint32_t>(mask.bits[0]);
     if (record.opcode == VNPU_OP_COPY) return plan_counted_copy(record, plan, mask, count);
-    plan.repeats = (count + plan.lanes - 1) / plan.lanes;
-    for (uint32_t repeat = 0; repeat < plan.repeats; ++repeat) plan_repeat(record, plan, repeat, mask, std::min(plan.lanes, count - repeat * plan.lanes));
+    plan_counted(record, plan, mask, count);
 }
 
 void set_element_sizes(Core &core, const vnpu_record &record, VectorPlan &plan) {

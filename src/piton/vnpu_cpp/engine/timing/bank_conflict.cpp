@@ -17,7 +17,19 @@ struct Touched {
     uint32_t cycles = 0;  // most blocks in one group: they follow each other
 };
 
+// Blocks side by side: at most one in each group.
+Touched touched_dense(uint64_t first, uint32_t blocks) {
+    Touched result;
+    for (uint64_t block = first; block < first + blocks; ++block) {
+        result.banks |= 1ull << ((block * 32 / kBankBytes) % 4 * kGroups + block % kGroups);
+        result.groups |= 1u << (block % kGroups);
+    }
+    result.cycles = blocks ? 1 : 0;
+    return result;
+}
+
 Touched touched(const BankOperand &operand, uint32_t repeat) {
+    if (operand.blk == 1 && operand.blocks <= kGroups) return touched_dense(operand.addr / 32 + static_cast<uint64_t>(repeat) * operand.rep, operand.blocks);
     Touched result;
     uint32_t load[kGroups] = {};
     uint64_t previous = ~0ull;

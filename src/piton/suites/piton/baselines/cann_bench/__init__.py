@@ -23,6 +23,18 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
+
+
 def apply_rotary_pos_emb(
     query: torch.Tensor,
     key: torch.Tensor,
