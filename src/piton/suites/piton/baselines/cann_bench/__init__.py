@@ -23,18 +23,6 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
-def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
-    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
-    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
-    return indices
-
-
-def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
-    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
-    values, indices = torch.ops.cann_bench.cummin(input, dim)
-    return values, indices
-
-
 def apply_rotary_pos_emb(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -46,6 +34,18 @@ def apply_rotary_pos_emb(
     """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
     turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
     return turned
+
+
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
