@@ -58,11 +58,10 @@ def test_the_operators_are_of_levels_1_and_2() -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_an_operator_has_kernel_launcher_binding_and_build_file(operator: str) -> None:
+def test_an_operator_has_kernel_launcher_and_binding(operator: str) -> None:
     folder = SUBMISSION / "csrc/ops" / operator
     wanted = (f"op_kernel/{operator}_kernel.cpp", f"op_kernel/{operator}_launch.h", f"op_plugin/{operator}_plugin.cpp")
     assert [name for name in wanted if not (folder / name).is_file()] == []
-    assert f"add_operator({operator})" in (folder / "CMakeLists.txt").read_text()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

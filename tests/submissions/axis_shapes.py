@@ -31,16 +31,15 @@ SHAPES: tuple[tuple[Shape, int], ...] = (
     ((2, 1500, 100), -2),
 )
 SPECIALS: tuple[tuple[Shape, int], ...] = (((40, 50), 1), ((40, 50), 0), ((2, 30011), 1))
-WIDE: tuple[list[float], ...] = ([-9.2e18, 9.2e18], [4294967290, 4294967300], [-4294967300, -4294967290])
+WIDE: tuple[list[object], ...] = ([-9.2e18, 9.2e18], [4294967290, 4294967300], [-4294967300, -4294967290])
 """Ranges of int64 whose numbers differ in the upper half, in the lower half, in both."""
-FLOATS = ("float16", "float32", "bfloat16")
+FLOATS = ("float32", "bfloat16")
 
 
 def axis_rows(types: tuple[str, ...], attributes: dict[str, object]) -> list[Row]:
     rows: list[Row] = [
-        ([list(shape)], types[(number + turn) % len(types)], {"dim": dim, **attributes}, [-9, 9] if number % 2 else [-3000, 100])
+        ([list(shape)], types[number % len(types)], {"dim": dim, **attributes}, [-9, 9] if number % 2 else [-3000, 100])
         for number, (shape, dim) in enumerate(SHAPES)
-        for turn in (0, 2)
     ]
     for shape, dim in SPECIALS:
         rows += [([list(shape)], dtype, {"dim": dim, **attributes}, [low, 3]) for dtype in FLOATS for low in ("-inf", "nan")]
