@@ -20,7 +20,7 @@ struct GridTiling {
     int64_t unifiedBytes;
 };
 
-constexpr uint32_t kLargeTile = 1024, kSmallTile = 512, kMostSlabs = 16;
+constexpr uint32_t kLargeTile = 1024, kSmallTile = 512, kMostSlabs = 4;
 constexpr int64_t kSpareBytes = 1024;                    // rounding of buffers
 constexpr int64_t kMostSlabPoints = 1 << 20;             // beyond, tables for several slabs would take too much memory
 constexpr int64_t kMixedCycles = 3, kDirectCycles = 45;  // per sample, measured: a visit of a slab, or fetching all neighbours
@@ -43,12 +43,10 @@ __aicore__ inline GridPlan PlanResident(const GridTensors &tensors, const GridBo
         return GridTable{tile, static_cast<uint32_t>((tensors.points + tile - 1) / tile), shares, offsets, slabs, depth, tensors.points};
     };
     const uint32_t depth = box.size[2];
-    if (2 * bytes <= roomBeside(kSmallTile, false)) {
-        const uint32_t tile = 2 * bytes <= roomBeside(kLargeTile, false) ? kLargeTile : kSmallTile;
-        return {box, table(tile, 1, depth), 2};
-    }
-    if (bytes <= roomBeside(kSmallTile, false)) {
-        return {box, table(kSmallTile, 1, depth), 1};
+    for (uint32_t volumes = 2; volumes > 0; --volumes) {
+        if (volumes * bytes <= roomBeside(kSmallTile, false)) {
+            return {box, table(volumes * bytes <= roomBeside(kLargeTile, false) ? kLargeTile : kSmallTile, 1, depth), volumes};
+        }
     }
     // Slabs of which two fit, or, of large planes, one.
     const int64_t rest = (box.elements - static_cast<int64_t>(depth) * box.plane) * static_cast<int64_t>(sizeof(T)), plane = box.plane * sizeof(T);
@@ -60,6 +58,9 @@ __aicore__ inline GridPlan PlanResident(const GridTensors &tensors, const GridBo
         const uint32_t step = planes - 1, slabs = depth > 1 ? (depth - 1 + step - 1) / step : 1, even = depth > 1 ? (depth - 1 + slabs - 1) / slabs : 1;
         // The last plane is the upper one of the slab before it, but may be the lower one of points at the end.
         const uint32_t needed = (depth + even - 1) / even;
+        if (needed > kMostSlabs && volumes > 1) {
+            continue;
+        }
         const int32_t size[kGridAxes] = {box.size[0], box.size[1], static_cast<int32_t>(even + 1)};
         return {BoxOf(box.first, size, sizeof(T)), table(kSmallTile, needed, even), volumes};
     }

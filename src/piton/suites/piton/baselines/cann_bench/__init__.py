@@ -78,14 +78,6 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
-def grid_sampler_3d(
-    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
-) -> torch.Tensor:
-    """Volumes x [N, C, D, H, W] sampled at the points of grid [N, OD, OH, OW, 3]; dense, both float16 or both float32."""
-    y: torch.Tensor = torch.ops.cann_bench.grid_sampler_3d(x, grid, interpolation_mode, padding_mode, align_corners)
-    return y
-
-
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
