@@ -70,9 +70,9 @@ def test_an_operator_has_a_readme_with_its_times_by_size(operator: str) -> None:
     if not page.is_file():
         pytest.skip("not written yet")
     text = page.read_text()
-    sizes = re.findall(r"^\| *(small|medium|large)\b", text, re.M)
-    assert sizes == [size for size in ("small", "medium", "large") if size in sizes] != [], "rows of the table, in this order"
-    assert "T_cand/T_HW" in text
+    rows = "\n".join(re.findall(r"^\|.*", text, re.M))
+    assert [size for size in ("small", "medium", "large") if size not in rows] == []
+    assert re.search(r"T_cand ?/ ?T_HW", text)
     assert "simulated" in text
     assert "modelled" in text
 

@@ -104,6 +104,12 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def group_norm(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, num_groups: int, epsilon: float) -> torch.Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, by groups of channels; dense tensors of one type: float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.group_norm(x, gamma, beta, num_groups, epsilon)
+    return y
+
+
 def grid_sampler_3d(
     x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
 ) -> torch.Tensor:

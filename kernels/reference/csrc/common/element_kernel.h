@@ -16,6 +16,7 @@
 
 #include "kernel_operator.h"
 
+#include "shares.h"
 #include "tiling.h"
 
 namespace common {
@@ -44,7 +45,7 @@ constexpr KernelTraits ElementTraits() {
     using Out = typename Body::Outputs;
     const int64_t perElement = kTileBuffers * (In::kBytes + Out::kBytes) + Body::kBytesPerElement;
     const int64_t fixed = (In::kCount + Out::kCount) * kBankPadBytes + Body::kFixedBytes;
-    return {std::min(In::kSmallest, Out::kSmallest), perElement, fixed, Body::kElementsPerLaunch};
+    return {std::min(In::kSmallest, Out::kSmallest), perElement, fixed, Body::kElementsPerLaunch, In::kBytes};
 }
 
 /* A core's share of one tensor, and its queue of tiles. */
@@ -154,8 +155,9 @@ class ElementKernel {
 public:
     template <typename... Arguments>
     __aicore__ inline void Init(const ElementTensors<Body> &tensors, int64_t elements, const Tiling &tiling, Arguments... arguments) {
-        const int64_t first = tiling.perBlock * AscendC::GetBlockIdx();
-        length_ = elements - first < tiling.perBlock ? elements - first : tiling.perBlock;
+        const int64_t first = StartOf(tiling.shares, AscendC::GetBlockIdx()) * tiling.granule;
+        const int64_t share = LengthOf(tiling.shares, AscendC::GetBlockIdx()) * tiling.granule;
+        length_ = elements - first < share ? elements - first : share;
         perTile_ = tiling.perTile;
         in_.Init(pipe_, tensors.in, first, length_, perTile_);
         out_.Init(pipe_, tensors.out, first, length_, perTile_);

@@ -1,7 +1,7 @@
 /*
  * How a list of tensors is spread over the vector cores and cut into tiles.
  *
- * The tensors are laid end to end, in granules of 512 bytes, and each core gets an equal piece of that: part of one tensor, or the end of one, some whole ones
+ * The tensors are laid end to end, in granules of 512 bytes, and each core gets a piece of that: part of one tensor, or the end of one, some whole ones
  * and the beginning of another. So ten small tensors keep as many cores busy as one large one, and loads of the next tensor overlap the work on this one.
  * A tile belongs to one tensor. Each tensor and each core begin at an address that global memory likes.
  */
@@ -10,6 +10,7 @@
 
 #include "kernel_operator.h"
 
+#include "shares.h"
 #include "tensor_list.h"
 #include "tiling.h"
 
@@ -17,7 +18,18 @@ namespace common {
 
 constexpr int64_t kElementsPerTensor = 1000;  // what the tensor's own copies and barriers are worth, beside its elements
 
-/* Host: sets the list's granule, tile and share; the result is the number of cores. */
+/* Granules that tensor `index` counts for: at least one, so that empty ones get their turn too. */
+template <typename List>
+__host_aicore__ inline int64_t GranulesOf(const List &list, int32_t index) {
+    return list.elements[index] > list.granule ? (list.elements[index] + list.granule - 1) / list.granule : 1;
+}
+
+template <typename List>
+__host_aicore__ inline Shares SharesOf(const List &list) {
+    return {list.first, list.fewer};
+}
+
+/* Host: sets the list's granule, tile and shares; the result is the number of cores. */
 template <typename List>
 inline uint32_t PlanList(List &list, const KernelTraits &kernel) {
     list.granule = static_cast<uint32_t>(kBurstBytes / kernel.elementBytes);
@@ -26,13 +38,11 @@ inline uint32_t PlanList(List &list, const KernelTraits &kernel) {
         granules += GranulesOf(list, i);
         work += list.elements[i] + kElementsPerTensor;
     }
-    list.perBlock = CeilDiv(granules, WorthwhileCores(work, kernel.elementsPerLaunch));
-    const int64_t perBlock = list.perBlock * list.granule;
-    const int64_t largestTile = (UnifiedBufferBytes() - kernel.fixedBytes) / kernel.bufferBytes / list.granule * list.granule;
-    const int64_t overlapping = std::clamp<int64_t>(perBlock * kernel.elementBytes / kMinTileBytes, 1, kTilesToOverlap);
-    const int64_t tiles = std::max(CeilDiv(perBlock, largestTile), overlapping);
-    list.perTile = static_cast<uint32_t>(std::min(RoundUp(CeilDiv(perBlock, tiles), list.granule), largestTile));
-    return static_cast<uint32_t>(CeilDiv(granules, list.perBlock));
+    const Shares shares = PlanShares(granules, list.granule, work, kernel);
+    list.first = shares.first;
+    list.fewer = shares.fewer;
+    list.perTile = PlanTile(shares, list.granule, kernel);
+    return BlocksOf(shares, granules);
 }
 
 struct ListTile {
@@ -47,8 +57,8 @@ struct ListTile {
 template <typename List>
 class ListTiles {
 public:
-    __aicore__ inline explicit ListTiles(const List &list) : list_(list), left_(list.perBlock) {
-        int64_t before = list.perBlock * AscendC::GetBlockIdx();
+    __aicore__ inline explicit ListTiles(const List &list) : list_(list), left_(LengthOf(SharesOf(list), AscendC::GetBlockIdx())) {
+        int64_t before = StartOf(SharesOf(list), AscendC::GetBlockIdx());
         while (tensor_ < list.tensors && before >= GranulesOf(list, tensor_)) {
             before -= GranulesOf(list, tensor_);
             ++tensor_;

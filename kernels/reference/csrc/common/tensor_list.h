@@ -13,16 +13,11 @@ struct TensorList {
     int32_t tensors;
     uint32_t granule;  // elements; a core's share of a tensor begins at a multiple of them
     uint32_t perTile;  // elements, a multiple of the granule
-    int64_t perBlock;  // granules of one core, over all tensors
+    int64_t first;     // granules of the first core, over all tensors
+    int64_t fewer;     // of each core than of the one before; see PlanShares in tiling.h
     int64_t elements[kMostListed];
     uint64_t addresses[kMostListed][kOperands];
 };
-
-/* Granules that tensor `index` counts for: at least one, so that empty ones get their turn too. */
-template <typename List>
-constexpr int64_t GranulesOf(const List &list, int32_t index) {
-    return list.elements[index] > list.granule ? (list.elements[index] + list.granule - 1) / list.granule : 1;
-}
 
 }  // namespace common
 

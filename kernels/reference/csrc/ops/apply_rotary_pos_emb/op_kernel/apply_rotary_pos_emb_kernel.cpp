@@ -34,17 +34,8 @@ public:
             x_[which].SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the results
             y_[which].SetGlobalBuffer((__gm__ T *)(which == 0 ? tensors.queryOut : tensors.keyOut));
         }
-        pipe_.InitBuffer(in_, 2, perTile * sizeof(T));
-        if constexpr (!kIsFloat) {
-            pipe_.InitBuffer(straight_, perTile * sizeof(float));
-        }
-        partner_.Init(pipe_, plan, perTile);
-        pipe_.InitBuffer(pad_, common::kBurstBytes / 2);  // products start 256 bytes off: sources that share a bank group are read in turn
-        pipe_.InitBuffer(out_, 2, perTile * sizeof(T));
-        if constexpr (!kIsFloat) {
-            pipe_.InitBuffer(product_, perTile * sizeof(float));
-        }
-        angles_.Init(pipe_, (GM_ADDR)tensors.cos, (GM_ADDR)tensors.sin, plan);
+        angles_.Init((GM_ADDR)tensors.cos, (GM_ADDR)tensors.sin, plan);
+        InitBuffers(perTile);
     }
 
     __aicore__ inline void Process() {
@@ -68,6 +59,27 @@ public:
     }
 
 private:
+    /* In an order in which the results of an instruction lie in another 64 KB bank than its sources: a read waits for a write to its bank. */
+    __aicore__ inline void InitBuffers(uint32_t perTile) {
+        if constexpr (kIsFloat) {
+            pipe_.InitBuffer(in_, 2, perTile * sizeof(T));
+            angles_.InitCos(pipe_);
+            angles_.InitSin(pipe_);
+            partner_.Init(pipe_, plan_, perTile);
+            angles_.InitRest(pipe_);
+            pipe_.InitBuffer(out_, 2, perTile * sizeof(T));
+        } else {
+            pipe_.InitBuffer(straight_, perTile * sizeof(float));
+            angles_.InitCos(pipe_);
+            pipe_.InitBuffer(in_, 2, perTile * sizeof(T));
+            angles_.InitSin(pipe_);
+            pipe_.InitBuffer(out_, 2, perTile * sizeof(T));
+            pipe_.InitBuffer(product_, perTile * sizeof(float));
+            partner_.Init(pipe_, plan_, perTile);
+            angles_.InitRest(pipe_);
+        }
+    }
+
     /* A tile of the query or of the key. */
     struct Place {
         int64_t first;
@@ -147,7 +159,6 @@ private:
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> out_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> product_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> straight_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
     AscendC::GlobalTensor<T> x_[2];
     AscendC::GlobalTensor<T> y_[2];
     RotaryPartner<T> partner_;

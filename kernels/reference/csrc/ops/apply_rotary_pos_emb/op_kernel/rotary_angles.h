@@ -25,25 +25,48 @@ public:
     static constexpr uint32_t kGranule = 256;                         // elements of buffers: whole 512 bytes of 16-bit types
     static constexpr int64_t kFixedBytes = 20 * common::kBurstBytes;  // buffers rounded up, pads
 
-    __aicore__ inline void Init(AscendC::TPipe &pipe, GM_ADDR cos, GM_ADDR sin, const RotaryPlan &plan) {
+    __aicore__ inline void Init(GM_ADDR cos, GM_ADDR sin, const RotaryPlan &plan) {
+        const uint32_t tile = plan.perTile[0] * plan.perTile[1] * plan.perTile[2] * 2 * plan.pairs;
         plan_ = plan;
         length_ = 2 * plan.pairs;
         isCopied_ = length_ % kRotaryAlignment == 0;
-        const uint32_t tile = plan.perTile[0] * plan.perTile[1] * plan.perTile[2] * length_, perTile = (tile + kGranule - 1) / kGranule * kGranule;
-        gathered_ = isCopied_ ? plan.perTile[1] * length_ : tile;
         isPaired_ = plan.isInHalves && plan.pairs % (2 * common::kSlice) == 0;
-        copyElements_ = (plan.perTile[1] * plan.pairs + kGranule - 1) / kGranule * kGranule;
-        InitAngles(pipe, (__gm__ T *)cos, 0, perTile);
-        if (!isPaired_) {
-            pipe.InitBuffer(pad_, common::kBurstBytes / 2);
+        perTile_ = common::RoundUp(tile, kGranule);
+        gathered_ = isCopied_ ? plan.perTile[1] * length_ : tile;
+        copyElements_ = common::RoundUp(plan.perTile[1] * plan.pairs, kGranule);
+        global_[0].SetGlobalBuffer((__gm__ T *)cos);
+        global_[1].SetGlobalBuffer((__gm__ T *)sin);
+    }
+
+    /*
+     * Memory, in three parts, for the kernel to choose the order. Two sources of an instruction that lie a multiple of 512 bytes apart are read in turn:
+     * elements start at such a multiple, cosines and products 256 bytes off, sines with the elements, unless the partners of these are where they are modulo
+     * 512.
+     */
+    __aicore__ inline void InitCos(AscendC::TPipe &pipe) {
+        pipe.InitBuffer(pads_[0], kPad);
+        pipe.InitBuffer(placed_[0], perTile_ * sizeof(float));
+        pipe.InitBuffer(raw_[0], 1, copyElements_ * sizeof(T));
+        pipe.InitBuffer(raw_[1], 1, copyElements_ * sizeof(T));
+    }
+
+    __aicore__ inline void InitSin(AscendC::TPipe &pipe) {
+        if (isPaired_) {
+            pipe.InitBuffer(placed_[1], perTile_ * sizeof(float));
+            return;
         }
-        InitAngles(pipe, (__gm__ T *)sin, 1, perTile);
+        pipe.InitBuffer(pads_[1], kPad);
+        pipe.InitBuffer(placed_[1], perTile_ * sizeof(float));
+        pipe.InitBuffer(pads_[2], kPad);
+    }
+
+    __aicore__ inline void InitRest(AscendC::TPipe &pipe) {
         pipe.InitBuffer(copies_, 2 * copyElements_ * sizeof(float));
-        if (!plan.isInHalves) {
-            pipe.InitBuffer(offsets_, (gathered_ + kGranule - 1) / kGranule * kGranule * sizeof(float));
+        if (!plan_.isInHalves) {
+            pipe.InitBuffer(offsets_, common::RoundUp(gathered_, kGranule) * sizeof(float));
         }
-        if (std::is_same_v<T, float> && !plan.isInHalves) {
-            pipe.InitBuffer(spare_, perTile * sizeof(float));
+        if (std::is_same_v<T, float> && !plan_.isInHalves) {
+            pipe.InitBuffer(spare_, perTile_ * sizeof(float));
         }
     }
 
@@ -136,11 +159,7 @@ public:
     }
 
 private:
-    __aicore__ inline void InitAngles(AscendC::TPipe &pipe, __gm__ T *angles, int32_t which, uint32_t perTile) {
-        pipe.InitBuffer(raw_[which], 1, copyElements_ * sizeof(T));
-        pipe.InitBuffer(placed_[which], perTile * sizeof(float));
-        global_[which].SetGlobalBuffer(angles);
-    }
+    static constexpr uint32_t kPad = common::kBurstBytes / 2;
 
     /* Two copies in float32, the first one negative if it is of sines. */
     __aicore__ inline void MakeCopies(const AscendC::LocalTensor<T> &raw, uint32_t count, bool isSine) {
@@ -232,10 +251,11 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> copies_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> spare_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> pads_[3];
     AscendC::GlobalTensor<T> global_[2];
     RotaryPlan plan_;
     uint32_t length_;        // of a head
+    uint32_t perTile_;       // elements of a tile, rounded up
     uint32_t gathered_;      // elements that Gather places
     uint32_t copyElements_;  // of one copy
     bool isPaired_;          // halves a multiple of 512 bytes apart: an element and its partner are in one bank group

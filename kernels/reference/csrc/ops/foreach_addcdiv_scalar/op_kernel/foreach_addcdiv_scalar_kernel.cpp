@@ -2,7 +2,7 @@
  * y[i] = x1[i] + x2[i] / x3[i] * factor for every tensor i of a list, for float16, bfloat16 and float32.
  *
  * Problem: bound by memory (three tensors in, one out), and lists hold small tensors as well as large ones.
- * Approach: one launch for the whole list. Each core takes an equal piece of it, see list_tiles.h, and the tiles of all its tensors follow each other in
+ * Approach: one launch for the whole list. Each core takes a piece of it, see list_tiles.h, and the tiles of all its tensors follow each other in
  * one pipeline: the next tile, also one of the next tensor, is loaded before the current one is computed. The three operands of a tile share one buffer and
  * one flag. 16-bit types in float32, rounded once: a quotient rounded to 16 bits before the sum would be too far off where the terms cancel. In float32,
  * where they nearly do, the sum is formed before the division (cancellation.h).
@@ -136,7 +136,7 @@ __global__ __aicore__ void foreach_addcdiv_scalar_kernel(AddcdivList list, float
 template <typename T>
 static void LaunchTyped(AddcdivList list, float factor, void *stream) {
     using Kernel = ForeachAddcdiv<T>;
-    const uint32_t blocks = common::PlanList(list, {sizeof(T), Kernel::kBytesPerElement, Kernel::kFixedBytes, Kernel::kElementsPerLaunch});
+    const uint32_t blocks = common::PlanList(list, {sizeof(T), Kernel::kBytesPerElement, Kernel::kFixedBytes, Kernel::kElementsPerLaunch, 3 * sizeof(T)});
     foreach_addcdiv_scalar_kernel<T><<<blocks, nullptr, stream>>>(list, factor);
 }
 

@@ -2,7 +2,7 @@
  * Norm of each tensor of a list, of any order, for float16, bfloat16 and float32.
  *
  * Problem: read everything once, at the rate of memory, whether it is one tensor of 1e8 elements or 64 of ten; add up without loss.
- * Approach: each core takes an equal piece of the whole list (list_tiles.h) and keeps one running total per lane of a tile, so that a sum of 1e8 terms is a
+ * Approach: each core takes a piece of the whole list (list_tiles.h) and keeps one running total per lane of a tile, so that a sum of 1e8 terms is a
  * sum of some hundred per lane, then a tree. What is left of a tensor is 64 lanes. A core that has all of the tensor finishes it. Else the lanes go to
  * global memory, all cores meet once, and one of them joins the parts in the order of the cores: the same result every time, no atomics.
  * Limits: 32 tensors per launch. The kernel is of a kind whose cores the chip starts together (MIX_AIV_1_0), since they meet.
@@ -133,15 +133,23 @@ private:
 
     /* The tensors that several cores share, dealt out over all cores. */
     __aicore__ inline void JoinParts() {
-        int64_t granules = 0;
+        int64_t granules = 0, last = 0;
         for (int32_t tensor = 0; tensor < list_.tensors; ++tensor) {
-            const int64_t first = granules / list_.perBlock;
+            const int64_t first = BlockOf(granules, last);
             granules += common::GranulesOf(list_, tensor);
-            const int64_t last = (granules - 1) / list_.perBlock;
+            last = BlockOf(granules - 1, first);
             if (first != last && tensor % AscendC::GetBlockNum() == AscendC::GetBlockIdx()) {
                 JoinParts(tensor, first, last - first + 1);
             }
         }
+    }
+
+    /* The core that has this granule: `block` or one behind it. */
+    __aicore__ inline int64_t BlockOf(int64_t granule, int64_t block) const {
+        while (common::StartOf(common::SharesOf(list_), block + 1) <= granule) {
+            ++block;
+        }
+        return block;
     }
 
     __aicore__ inline void JoinParts(int32_t tensor, int64_t first, uint32_t count) {
@@ -183,12 +191,15 @@ static NormKind KindOf(float order) {
 }
 
 /* Does a tensor lie on more than one core? */
-static bool IsShared(const NormList &list) {
+static bool IsShared(const NormList &list, uint32_t blocks) {
     int64_t granules = 0;
+    uint32_t block = 1;
     for (int32_t tensor = 0; tensor < list.tensors; ++tensor) {
-        const int64_t first = granules / list.perBlock;
+        while (block < blocks && common::StartOf(common::SharesOf(list), block) <= granules) {
+            ++block;
+        }
         granules += common::GranulesOf(list, tensor);
-        if (first != (granules - 1) / list.perBlock) {
+        if (block < blocks && common::StartOf(common::SharesOf(list), block) < granules) {
             return true;
         }
     }
@@ -201,9 +212,9 @@ template <typename T>
 static void LaunchTyped(NormList list, float order, void *workspace, void *stream) {
     using Kernel = ForeachNorm<T>;
     const int64_t fixed = Kernel::kBytesPerPart * (2 + Kernel::kBuffers * common::VectorCores());
-    const uint32_t blocks = common::PlanList(list, {sizeof(T), Kernel::kBytesPerElement, fixed, Kernel::kElementsPerLaunch});
+    const uint32_t blocks = common::PlanList(list, {sizeof(T), Kernel::kBytesPerElement, fixed, Kernel::kElementsPerLaunch, sizeof(T)});
     const auto kind = static_cast<int32_t>(KindOf(order));
-    foreach_norm_kernel<T><<<blocks, nullptr, stream>>>(list, (GM_ADDR)workspace, kind, order, 1 / order, IsShared(list));
+    foreach_norm_kernel<T><<<blocks, nullptr, stream>>>(list, (GM_ADDR)workspace, kind, order, 1 / order, IsShared(list, blocks));
 }
 
 void LaunchForeachNorm(common::ElementType type, NormList list, float order, void *workspace, void *stream) {

@@ -80,7 +80,7 @@ class GcdOfLongs {
 public:
     using Wide = int64_t;
     using Longs = AscendC::LocalTensor<int64_t>;
-    static constexpr int64_t kBytesPerElement = GcdEuclid::kBytesPerElement + 2 * sizeof(int32_t);
+    static constexpr int64_t kBytesPerElement = GcdEuclid::kBytesPerElement + 2 * sizeof(int32_t) + sizeof(int32_t) / 2;
     static constexpr int64_t kFixedBytes = GcdEuclid::kFixedBytes + GcdEuclid::kLanes * kBytesPerElement;
     static constexpr int64_t kElementsPerLaunch = 400;
 
@@ -89,7 +89,8 @@ public:
         euclid_.Init(pipe, 2 * perPart_);
         pipe.InitBuffer(a_, 2 * perPart_ * sizeof(int32_t));
         pipe.InitBuffer(b_, 2 * perPart_ * sizeof(int32_t));
-        long_.Init(euclid_, a_.Get<int32_t>(), b_.Get<int32_t>(), perPart_);
+        pipe.InitBuffer(lowHalves_, perPart_ * sizeof(int32_t));
+        long_.Init(euclid_, a_.Get<int32_t>(), b_.Get<int32_t>(), lowHalves_.Get<int32_t>(), perPart_);
     }
 
     /* Conversion to int32 saturates: where nothing is as large as its ends, as floats, all numbers were converted exactly. */
@@ -115,6 +116,7 @@ private:
     GcdEuclid euclid_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> a_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> b_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> lowHalves_;
 };
 
 #endif  // REFERENCE_GCD_BODIES_H

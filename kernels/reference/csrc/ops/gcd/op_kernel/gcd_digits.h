@@ -19,7 +19,8 @@ struct Digits {
 /* Instructions on `count` elements each, with the barrier behind them. */
 class Ordered {
 public:
-    __aicore__ inline explicit Ordered(uint32_t count) : count_(count) {}
+    /* `lowHalves` has 65535 everywhere. */
+    __aicore__ inline Ordered(uint32_t count, const Integers &lowHalves) : count_(count), lowHalves_(lowHalves) {}
 
     __aicore__ inline void Add(const Integers &to, const Integers &a, const Integers &b) const {
         AscendC::Add(to, a, b, count_);
@@ -58,12 +59,9 @@ public:
         KeepLow(x);
     }
 
-    /* The low 16 bits: zeros into the other halves of the words. */
     __aicore__ inline void KeepLow(const Integers &x) const {
-        constexpr uint64_t kHighHalves = 0xaaaaaaaaaaaaaaaaULL;
-        const uint64_t lanes[2] = {kHighHalves, kHighHalves};
-        const uint32_t repeats = (count_ + kLanes - 1) / kLanes;
-        AscendC::Duplicate(x.ReinterpretCast<uint16_t>(), static_cast<uint16_t>(0), lanes, repeats, 1, 8);
+        const auto halves = x.ReinterpretCast<uint16_t>();
+        AscendC::And(halves, halves, lowHalves_.ReinterpretCast<uint16_t>(), 2 * count_);
         AscendC::PipeBarrier<PIPE_V>();
     }
 
@@ -91,7 +89,6 @@ public:
     }
 
     static constexpr int32_t kDigit = 16;
-    static constexpr uint32_t kLanes = 64;
 
 private:
     /* to = 65536 to + digit */
@@ -104,6 +101,7 @@ private:
     }
 
     uint32_t count_;
+    Integers lowHalves_;
 };
 
 #endif  // REFERENCE_GCD_DIGITS_H

@@ -21,12 +21,15 @@ public:
 
     /*
      * Tensors of half a tile, `perPart` elements, made of those of the short way, whose arguments `x` and `y` are: eight for two numbers and their floats, and
-     * six others, of which the short way needs two.
+     * six others, of which the short way needs two. `lowHalves` is filled with the mask that keeps the lower halves of words.
      */
-    __aicore__ inline void Init(GcdEuclid &euclid, const Integers &x, const Integers &y, uint32_t perPart) {
+    __aicore__ inline void Init(GcdEuclid &euclid, const Integers &x, const Integers &y, const Integers &lowHalves, uint32_t perPart) {
         const auto product = euclid.Product().ReinterpretCast<int32_t>();
         euclid_ = &euclid;
         perPart_ = perPart;
+        lowHalves_ = lowHalves;
+        AscendC::Duplicate(lowHalves, 65535, perPart);
+        AscendC::PipeBarrier<PIPE_V>();
         for (int32_t index = 0; index < 2; ++index) {
             const auto rest = euclid.Rest(index), number = euclid.Number(index).ReinterpretCast<int32_t>();
             numbers_[index] = {rest, rest[perPart], number};
@@ -39,7 +42,7 @@ public:
     }
 
     __aicore__ inline void Run(const Longs &y, const Longs &a, const Longs &b, uint32_t count) {
-        const Ordered ordered(count);
+        const Ordered ordered(count, lowHalves_);
         AscendC::PipeBarrier<PIPE_V>();
         Split(numbers_[0], a, count);
         Split(numbers_[1], b, count);
@@ -78,7 +81,7 @@ private:
         AscendC::ShiftRight(to.middle.ReinterpretCast<uint32_t>(), low.ReinterpretCast<uint32_t>(), static_cast<uint32_t>(Ordered::kDigit), count);
         AscendC::Adds(to.low, low, 0, count);
         AscendC::PipeBarrier<PIPE_V>();
-        Ordered(count).KeepLow(to.low);
+        Ordered(count, lowHalves_).KeepLow(to.low);
     }
 
     /* x = x - quotient y, and its float. */
@@ -112,19 +115,20 @@ private:
 
     /* An integer near `quotient`, which is overwritten, in three parts. */
     __aicore__ inline void TakeApart(const Floats &quotient, const Integers &p, const Integers &q, const Integers &r, const Ordered &ordered, uint32_t count) {
-        constexpr float kWord = 4294967296.0f;  // 2^32
-        const auto part = q.ReinterpretCast<float>();
-        AscendC::Muls(part, quotient, 1.0f / kWord, count);
+        const auto part = r.ReinterpretCast<float>();
+        TakeOff(quotient, p, part, 4294967296.0f, ordered, count);
+        TakeOff(quotient, q, part, 65536.0f, ordered, count);
+        ordered.ToInteger(r, quotient);
+    }
+
+    /* How many `unit`s are in `quotient`, which keeps the rest, exactly: it has no more digits than before. */
+    __aicore__ inline void TakeOff(const Floats &quotient, const Integers &units, const Floats &spare, float unit, const Ordered &ordered, uint32_t count) {
+        AscendC::Muls(spare, quotient, 1.0f / unit, count);
         AscendC::PipeBarrier<PIPE_V>();
-        ordered.ToInteger(p, part);
-        ordered.ToFloat(part, p);
-        AscendC::Axpy(quotient, part, -kWord, count);
+        ordered.ToInteger(units, spare);
+        ordered.ToFloat(spare, units);
+        AscendC::Axpy(quotient, spare, -unit, count);
         AscendC::PipeBarrier<PIPE_V>();
-        ordered.ToInteger(q, quotient);
-        ordered.Left(r, q, Ordered::kDigit);
-        ordered.Right(r, r, Ordered::kDigit);
-        ordered.Subtract(q, r);
-        ordered.Right(q, q, Ordered::kDigit);
     }
 
     /* Takes the product of two parts off a digit and the one above it. */
@@ -143,7 +147,7 @@ private:
 
     /* y = |x + z|, of which one is 0 everywhere. */
     __aicore__ inline void Join(const Longs &y, uint32_t count) {
-        const Ordered ordered(count);
+        const Ordered ordered(count, lowHalves_);
         const Digits &x = numbers_[0], &z = numbers_[1];
         const auto sign = others_[2], carry = others_[3];
         ordered.Add(x.high, x.high, z.high);
@@ -167,7 +171,7 @@ private:
     /* y's words from others 0 (low) and 1 (high), which follow one another. Tensors of twice the length: index, and what the short way has as rest 0 and x. */
     __aicore__ inline void Interleave(const Longs &y, uint32_t count) {
         const auto index = euclid_->Rest(0), even = euclid_->Rest(1), offsets = shorts_[0];
-        const Ordered ordered(2 * count);
+        const Ordered ordered(2 * count, lowHalves_);
         AscendC::CreateVecIndex(index, 0, 2 * count);
         AscendC::PipeBarrier<PIPE_V>();
         ordered.Right(offsets, index, 1);
@@ -185,6 +189,7 @@ private:
     Floats floats_[2];
     Integers shorts_[2];
     Integers others_[6];
+    Integers lowHalves_;
     uint32_t perPart_;
 };
 

@@ -5,6 +5,8 @@
  * t one instruction compares all rows of indices with t, one takes the updates where they agree (and the neutral number elsewhere), and one per row of them
  * combines these with row t. Without a reduction the updates are chosen straight into row t. That costs A / 10 cycles per update on an axis of length A, which
  * up to a length of eight or so is less than the memory takes. An int64 is two words that have the same place.
+ *
+ * Everything goes through L2: planes of a few hundred bytes begin and end within bursts, of which the next plane takes the rest.
  */
 #ifndef REFERENCE_SCATTER_COMPARE_H
 #define REFERENCE_SCATTER_COMPARE_H
@@ -31,7 +33,6 @@ public:
         data_.SetGlobalBuffer((__gm__ T *)(tiling.common.isInPlace ? tensors[3] : tensors[kData]));
         updates_.SetGlobalBuffer((__gm__ T *)tensors[kUpdates]);
         y_.SetGlobalBuffer((__gm__ T *)tensors[3]);
-        updates_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
         indices_ = tensors[kIndices];
         lanes_ = tiling.lanes;
         const uint32_t length = tiling.perRange, cells = lanes_ * length, chunk = lanes_ * tiling.perChunk, words = chunk * kWords;
@@ -96,24 +97,19 @@ private:
         return planes.axes > 0 ? planes.move[tensor][planes.axes - 1] : 0;
     }
 
-    /* Row by row, each from all planes of the item. */
+    /* Plane by plane: rows that fill their planes are one stretch of memory, whose bursts are fetched once. */
     template <typename U>
     __aicore__ inline void Load(const AscendC::LocalTensor<U> &to, const AscendC::GlobalTensor<U> &from, int32_t tensor, const Spot &spot, int64_t row,
                                 uint32_t rows) {
         const auto &planes = tiling_.common.planes;
         const int64_t start = common::PlaneStart(planes, tensor, spot.plane) + row * planes.step[tensor] + spot.column;
-        const bool isOne = spot.planes == 1;  // then the rows are the blocks of one copy
-        const int64_t step = isOne ? planes.step[tensor] : Apart(tensor);
-        const uint32_t count = isOne ? rows : spot.planes, bytes = spot.width * sizeof(U), unused = (Between(isOne) - spot.width) * sizeof(U) / 32;
-        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(count), bytes, static_cast<uint32_t>(count > 1 ? step * sizeof(U) - bytes : 0), unused,
-                                                0};
-        for (uint32_t done = 0; done < (isOne ? 1 : rows); ++done) {
-            AscendC::DataCopyPad(to[done * lanes_], from[start + done * planes.step[tensor]], copied, AscendC::DataCopyPadExtParams<U>{false, 0, 0, 0});
+        const uint32_t bytes = spot.width * sizeof(U), unused = (lanes_ - spot.width) * sizeof(U) / 32;
+        const uint32_t apart = rows > 1 ? planes.step[tensor] * sizeof(U) - bytes : 0;
+        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(rows), bytes, apart, unused, 0};
+        for (uint32_t plane = 0; plane < spot.planes; ++plane) {
+            AscendC::DataCopyPad(to[plane * tiling_.width], from[start + plane * Apart(tensor)], copied, AscendC::DataCopyPadExtParams<U>{false, 0, 0, 0});
         }
     }
-
-    /* Elements from one block of a copy to the next. */
-    __aicore__ inline uint32_t Between(bool isOne) const { return isOne ? lanes_ : tiling_.width; }
 
     __aicore__ inline void LoadRows(int64_t item) {
         auto rows = rows_.template AllocTensor<T>();
@@ -142,7 +138,6 @@ private:
     __aicore__ inline void LoadPlaces(const Spot &spot, int64_t row) {
         AscendC::GlobalTensor<Index> indices;
         indices.SetGlobalBuffer((__gm__ Index *)indices_);
-        indices.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
         auto places = places_.template AllocTensor<Index>();
         Load(places, indices, kIndices, spot, row, ChunkAt(row));
         places_.EnQue(places);
@@ -150,28 +145,31 @@ private:
 
     __aicore__ inline void Item(int64_t item, int64_t last) {
         const int64_t length = tiling_.common.planes.length[kIndices];
-        auto y = results_.template AllocTensor<T>();
+        const bool isRounded = IsReduction() && kIsNarrow;  // then y is written at the end only, and the last item's store has until then
+        AscendC::LocalTensor<T> y;
+        if (!isRounded) {
+            y = results_.template AllocTensor<T>();
+        }
         TakeRows(y, item, last);
         for (int64_t row = 0; row < length; row += tiling_.perChunk) {
             const uint32_t rows = ChunkAt(row);
             const bool isEnd = row + tiling_.perChunk >= length;
             TakePlaces(rows * lanes_);
             auto values = values_.template DeQue<T>();
-            if (IsReduction() && kIsNarrow) {
-                WidenValues(values, rows * lanes_);
-            }
-            if (!(IsReduction() && kIsNarrow)) {
+            if (!isRounded) {
                 UpdateRows(y, values, rows);
                 values_.FreeTensor(values);
                 LoadAfter(item, row, isEnd, last);
             } else {
+                WidenValues(values, rows * lanes_);
                 values_.FreeTensor(values);
                 LoadAfter(item, row, isEnd, last);
                 UpdateRows(y, values, rows);
             }
         }
         if constexpr (kIsNarrow) {
-            if (IsReduction()) {
+            if (isRounded) {
+                y = results_.template AllocTensor<T>();
                 AscendC::Cast(y, wideRows_.template Get<float>(), AscendC::RoundMode::CAST_RINT, tiling_.perRange * lanes_);
             }
         }
@@ -280,14 +278,13 @@ private:
     __aicore__ inline void Store(int64_t item) {
         const auto &planes = tiling_.common.planes;
         const Spot spot = SpotOf(item);
-        const bool isOne = spot.planes == 1;
-        const int64_t start = common::PlaneStart(planes, kData, spot.plane) + spot.column, step = isOne ? planes.step[kData] : Apart(kData);
-        const uint32_t count = isOne ? tiling_.perRange : spot.planes, bytes = spot.width * sizeof(T), unused = (Between(isOne) - spot.width) * sizeof(T) / 32;
-        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(count), bytes, unused, static_cast<uint32_t>(count > 1 ? step * sizeof(T) - bytes : 0),
-                                                0};
+        const int64_t start = common::PlaneStart(planes, kData, spot.plane) + spot.column;
+        const uint32_t bytes = spot.width * sizeof(T), unused = (lanes_ - spot.width) * sizeof(T) / 32;
+        const uint32_t apart = tiling_.perRange > 1 ? planes.step[kData] * sizeof(T) - bytes : 0;
+        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(tiling_.perRange), bytes, unused, apart, 0};
         auto y = results_.template DeQue<T>();
-        for (uint32_t done = 0; done < (isOne ? 1 : tiling_.perRange); ++done) {
-            AscendC::DataCopyPad(y_[start + done * planes.step[kData]], y[done * lanes_], copied);
+        for (uint32_t plane = 0; plane < spot.planes; ++plane) {
+            AscendC::DataCopyPad(y_[start + plane * Apart(kData)], y[plane * tiling_.width], copied);
         }
         results_.FreeTensor(y);
     }

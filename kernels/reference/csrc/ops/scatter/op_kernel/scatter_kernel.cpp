@@ -1,6 +1,6 @@
 /*
  * scatter for float16, bfloat16, float32, int32 and int64, by what the axis and the reduction allow: comparing every place with every index
- * (scatter_compare.h), sorting (scatter_sort.h), or the scalar unit (scatter_scalar.h).
+ * (scatter_compare.h), sorting (scatter_sort.h), a store per update (scatter_store.h), or the scalar unit (scatter_scalar.h).
  */
 #include "kernel_operator.h"
 
@@ -9,6 +9,7 @@
 #include "scatter_launch.h"
 #include "scatter_scalar.h"
 #include "scatter_sort.h"
+#include "scatter_store.h"
 #include "scatter_tiling.h"
 
 /* What the planes of indices do not reach of data goes to y; or all of it, and the kernel goes on from there. */
@@ -48,6 +49,12 @@ __global__ __aicore__ void scatter_sort(GM_ADDR data, GM_ADDR indices, GM_ADDR u
     RunItems<T, ScatterSort>(data, indices, updates, y, tiling);
 }
 
+template <typename T>
+__global__ __aicore__ void scatter_store(GM_ADDR data, GM_ADDR indices, GM_ADDR updates, GM_ADDR y, ItemTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    RunItems<T, ScatterStore>(data, indices, updates, y, tiling);
+}
+
 __global__ __aicore__ void scatter_copy(GM_ADDR data, GM_ADDR y, int64_t bytes) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     common::CopyKernel copy;
@@ -70,7 +77,11 @@ static void LaunchTyped(int32_t indexBytes, Reduction reduction, const ScatterTe
             return;
         }
     }
-    const auto tiling = scatter_tiling::PlanScalar(plan, sizeof(T));
+    const auto tiling = scatter_tiling::PlanScalar(plan, sizeof(T)), stored = scatter_tiling::PlanStores(plan, std::is_same_v<T, float>, rates);
+    if (plan.planes.length[kData] > scatter_tiling::kLongLine && stored.items > 0) {
+        scatter_store<T><<<stored.blocks, nullptr, stream>>>(data, indices, updates, y, stored);
+        return;
+    }
     scatter_scalar<T><<<tiling.blocks, nullptr, stream>>>(data, indices, updates, y, tiling);
 }
 

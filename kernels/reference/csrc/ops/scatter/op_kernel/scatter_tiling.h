@@ -42,7 +42,8 @@ struct ItemTiling {
 
 namespace scatter_tiling {
 
-constexpr int64_t kMostRows = 4095;  // of one copy
+constexpr int64_t kMostRows = 4095;   // of one copy
+constexpr int64_t kLongLine = 16384;  // places; shorter axes stay on chip
 
 inline int64_t Room() { return common::UnifiedBufferBytes() - 1024; }
 
@@ -74,7 +75,8 @@ inline ItemTiling PlanScalar(const ScatterCommon &common, int64_t elementBytes) 
     tiling.common = common;
     const auto &planes = common.planes;
     const int64_t perCell = elementBytes == 2 ? 2 + 4 : elementBytes, perIndex = common.indexBytes + perCell + 3 * 4 + 1;
-    const int64_t cells = Room() / 2 / perCell, indices = Room() * 2 / 5 / perIndex, length = planes.length[kData];
+    const int64_t length = planes.length[kData], forCells = length > kLongLine ? Room() * 4 / 5 : Room() / 2;  // every range reads all indices
+    const int64_t cells = forCells / perCell, indices = (Room() - forCells) * 9 / 10 / perIndex;
     const bool isLine = IsLine(planes);
     const int64_t unit = isLine ? 1 : kGranule, widest = isLine ? 1 : std::min<int64_t>(common::RoundUp(planes.width, kGranule), 1024);
     const int64_t perRow = std::clamp<int64_t>(cells / length / unit * unit, unit, widest);
@@ -228,6 +230,25 @@ inline ItemTiling PlanSort(const ScatterCommon &common, const Rates &rates) {
     }
     tiling.blocks = static_cast<uint32_t>(std::min(common::VectorCores(), tiling.items));
     tiling.items = SortCycles(tiling, rates) < kScalarCycles ? tiling.items : 0;
+    return tiling;
+}
+
+/* A store per update, onto a copy of data; `items` is 0 where updates have to meet on chip. */
+inline ItemTiling PlanStores(const ScatterCommon &common, bool isFloat, const Rates &rates) {
+    constexpr int64_t kTile = 1024;
+    ItemTiling tiling{};
+    const auto &planes = common.planes;
+    const bool isAtomic = rates.elementBytes == 4 && common.reduction != Reduction::kMultiply && (common.reduction == Reduction::kAdd || !isFloat);
+    if (!IsLine(planes) || (rates.isReduction && !isAtomic)) {
+        return tiling;
+    }
+    tiling.common = common;
+    tiling.common.copyBytes += tiling.common.copyFrom;
+    tiling.common.copyFrom = 0;
+    tiling.common.isInPlace = 1;
+    tiling.ranges = common::CeilDiv(planes.length[kIndices], kTile);
+    tiling.items = planes.planes * tiling.ranges;
+    tiling.blocks = static_cast<uint32_t>(common::VectorCores());
     return tiling;
 }
 

@@ -35,8 +35,8 @@ static void LaunchTyped(void *x, void *y, int64_t rows, int64_t columns, void *s
         swi_glu_lanes_kernel<T><<<lanes.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, lanes);
         return;
     }
-    const auto tiling = PlanSwiGlu(rows, columns, {sizeof(T), SwiGluRows<T>::kBytesPerElement, 0, SwiGluRows<T>::kElementsPerLaunch});
-    swi_glu_rows_kernel<T><<<tiling.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, tiling);
+    const auto tiling = PlanSwiGlu(rows, columns, {sizeof(T), SwiGluRows<T>::kBytesPerElement, 0, SwiGluRows<T>::kElementsPerLaunch, 2 * sizeof(T)});
+    swi_glu_rows_kernel<T><<<tiling.flat.blocks, nullptr, stream>>>((GM_ADDR)x, (GM_ADDR)y, tiling);
 }
 
 void LaunchSwiGlu(common::ElementType type, void *x, void *y, int64_t rows, int64_t columns, void *stream) {

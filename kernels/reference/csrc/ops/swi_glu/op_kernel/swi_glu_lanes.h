@@ -22,73 +22,79 @@
 constexpr uint32_t kBlockBytes = 32;
 constexpr uint32_t kTurned = 16;  // blocks of one turn
 
+template <typename T>
+struct LanesTraits {
+    static constexpr bool kIsFloat = std::is_same_v<T, float>;
+    static constexpr uint32_t kBlock = kBlockBytes / sizeof(T);  // elements of a block, and rows of a class in a tile
+    static constexpr uint32_t kClasses = kIsFloat ? 2 : 1;       // of one turn
+};
+
+/* Elements of the tensors that a tile needs. */
+struct LanesRoom {
+    uint32_t rows;    // of a tile
+    uint32_t stride;  // from row to row of the results
+    uint32_t turned;  // one class, as columns
+    uint32_t in;      // a tile; a turn reads up to two blocks past its last row
+    uint32_t out;     // rows of one turn
+    uint32_t result;  // one class, as columns
+};
+
 struct LanesTiling {
     int64_t rows;
     uint32_t columns;  // of one half
     uint32_t period;   // rows after which the place within a block repeats
-    uint32_t blocks;   // vector cores; 0: rows do not suit
+    LanesRoom room;
+    uint32_t blocks;  // vector cores; 0: rows do not suit
 };
 
-/* Elements of the tensors that a tile needs. */
 template <typename T>
-struct LanesRoom {
-    static constexpr bool kIsFloat = std::is_same_v<T, float>;
-    static constexpr uint32_t kBlock = kBlockBytes / sizeof(T);  // elements of a block, and rows of a class in a tile
-    static constexpr uint32_t kClasses = kIsFloat ? 2 : 1;       // of one turn
+inline LanesRoom RoomOf(int64_t columns, int64_t period) {
+    constexpr int64_t kBlock = LanesTraits<T>::kBlock;
+    const int64_t stride = common::RoundUp(columns, kBlock), rows = period * kBlock;
+    const int64_t turned = common::RoundUp(2 * columns + kBlock - 1, kBlock) * kBlock;
+    const int64_t in = common::RoundUp(rows * 2 * columns, kBlock) + 2 * kBlock;
+    return {static_cast<uint32_t>(rows), static_cast<uint32_t>(stride),           static_cast<uint32_t>(turned),
+            static_cast<uint32_t>(in),   static_cast<uint32_t>(kTurned * stride), static_cast<uint32_t>(stride * kBlock)};
+}
 
-    constexpr LanesRoom(uint32_t columns, uint32_t period)
-        : rows(period * kBlock),
-          stride(common::RoundUp(columns, kBlock)),
-          turned((common::RoundUp(2 * columns + kBlock - 1, kBlock)) * kBlock),
-          in(common::RoundUp(rows * 2 * columns, kBlock) + 2 * kBlock),
-          out(kTurned * stride),
-          result(stride * kBlock) {}
-
-    constexpr int64_t Bytes() const {
-        const int64_t narrow = 2 * in + 2 * out + kClasses * (turned + result);
-        return narrow * sizeof(T) + (kIsFloat ? 0 : 2 * result * sizeof(float));
-    }
-
-    int64_t rows;    // of a tile
-    int64_t stride;  // from row to row of the results
-    int64_t turned;  // one class, as columns
-    int64_t in;      // a tile; a turn reads up to two blocks past its last row
-    int64_t out;     // rows of one turn
-    int64_t result;  // one class, as columns
-};
+template <typename T>
+inline int64_t BytesOf(const LanesRoom &room) {
+    const int64_t narrow = 2 * int64_t{room.in} + 2 * int64_t{room.out} + LanesTraits<T>::kClasses * (int64_t{room.turned} + room.result);
+    return narrow * sizeof(T) + (LanesTraits<T>::kIsFloat ? 0 : 2 * int64_t{room.result} * sizeof(float));
+}
 
 template <typename T>
 inline LanesTiling PlanLanes(int64_t rows, int64_t columns) {
     constexpr int64_t kElementsPerLaunch = 700;  // twenty vector cycles per 64 elements
     // Longer halves are as fast as transfers of their own. 16-bit types give the vector unit half as much time for its tile.
-    constexpr int64_t kLongestBytes = LanesRoom<T>::kIsFloat ? 4096 : 128;
+    constexpr int64_t kLongestBytes = LanesTraits<T>::kIsFloat ? 4096 : 128;
     constexpr int64_t kBurstStart = 128;  // halves that all begin at multiples of this lose nothing
     const int64_t bytes = columns * sizeof(T);
     if (bytes > kLongestBytes || bytes % kBurstStart == 0) {
-        return {rows, 0, 0, 0};
+        return {};
     }
     const int64_t repeating = kBlockBytes / std::gcd<int64_t>(kBlockBytes, 2 * bytes);
-    const auto period = static_cast<uint32_t>(std::max<int64_t>(repeating, LanesRoom<T>::kClasses));
-    const LanesRoom<T> room(static_cast<uint32_t>(columns), period);
-    if (room.Bytes() > common::UnifiedBufferBytes()) {
-        return {rows, 0, 0, 0};
+    const auto period = static_cast<uint32_t>(std::max<int64_t>(repeating, LanesTraits<T>::kClasses));
+    const LanesRoom room = RoomOf<T>(columns, period);
+    if (BytesOf<T>(room) > common::UnifiedBufferBytes()) {
+        return {};
     }
     const int64_t blocks = std::min(common::WorthwhileCores(rows * columns, kElementsPerLaunch), rows);
-    return {rows, static_cast<uint32_t>(columns), period, static_cast<uint32_t>(blocks)};
+    return {rows, static_cast<uint32_t>(columns), period, room, static_cast<uint32_t>(blocks)};
 }
 
 template <typename T>
 class SwiGluLanes {
 public:
-    using Room = LanesRoom<T>;
+    using Traits = LanesTraits<T>;
     static constexpr int32_t kBuffers = 2;
-    static constexpr bool kIsFloat = Room::kIsFloat;
-    static constexpr uint32_t kBlock = Room::kBlock;
-    static constexpr uint32_t kClasses = Room::kClasses;
+    static constexpr bool kIsFloat = Traits::kIsFloat;
+    static constexpr uint32_t kBlock = Traits::kBlock;
+    static constexpr uint32_t kClasses = Traits::kClasses;
     using Word = std::conditional_t<kIsFloat, float, half>;  // what TransDataTo5HD knows of T's width
 
     __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, const LanesTiling &tiling) {
-        const Room room(tiling.columns, tiling.period);
+        const LanesRoom &room = tiling.room;
         const common::Share share = common::ShareOf(tiling.rows);
         columns_ = tiling.columns;
         period_ = tiling.period;

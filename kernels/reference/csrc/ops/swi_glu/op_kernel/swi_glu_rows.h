@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-#include "../../../common/row_vector.h"
+#include "../../../common/shares.h"
 #include "swi_glu_gate.h"
 #include "swi_glu_tiling.h"
 
@@ -24,11 +24,16 @@ public:
     static constexpr int64_t kBypassBytes = 4096;        // of a piece; shorter ones share bursts with their neighbours, which L2 has to keep
 
     __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, const SwiGluTiling &tiling) {
-        tiling_ = tiling;
-        tile_ = tiling.perTile * tiling.stride;
+        columns_ = tiling.columns;
+        stride_ = tiling.stride;
+        rowsPerTile_ = tiling.rowsPerTile;
+        tile_ = (rowsPerTile_ > 0 ? rowsPerTile_ : 1) * stride_;
+        const int64_t elements = tiling.rows * columns_;
+        start_ = Boundary(tiling.flat, AscendC::GetBlockIdx(), elements);
+        end_ = Boundary(tiling.flat, AscendC::GetBlockIdx() + 1, elements);
         x_.SetGlobalBuffer((__gm__ T *)x, 2 * tiling.rows * tiling.columns);
         y_.SetGlobalBuffer((__gm__ T *)y, tiling.rows * tiling.columns);
-        if (tiling.piece * sizeof(T) >= kBypassBytes) {
+        if ((columns_ < stride_ ? columns_ : stride_) * sizeof(T) >= kBypassBytes) {
             x_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
         }
         pipe_.InitBuffer(in_, kBuffers, 2 * tile_ * sizeof(T));
@@ -39,39 +44,54 @@ public:
     }
 
     __aicore__ inline void Process() {
-        const common::Share share = common::ShareOf(tiling_.rows * tiling_.pieces);
-        const int64_t end = share.first + share.count;
-        CopyIn(share.first, end);
-        for (int64_t piece = share.first; piece < end; piece += tiling_.perTile) {
-            CopyIn(piece + tiling_.perTile, end);
-            const uint32_t pieces = PiecesAt(piece, end);
-            Compute(tiling_.pieces > 1 ? LengthOf(piece) : pieces * tiling_.stride);
-            CopyOut(piece, pieces);
+        CopyIn(TileAt(start_));
+        for (int64_t place = start_; place < end_;) {
+            const Tile tile = TileAt(place), next = TileAt(place + tile.rows * int64_t{tile.length});
+            CopyIn(next);
+            Compute(tile.rows > 1 ? tile.rows * stride_ : tile.length);
+            CopyOut(tile);
+            place = next.place;
         }
     }
 
 private:
-    __aicore__ inline uint32_t PiecesAt(int64_t piece, int64_t end) const { return end - piece < tiling_.perTile ? end - piece : tiling_.perTile; }
+    struct Tile {
+        int64_t place;    // element of the output
+        uint32_t rows;    // 0: none
+        uint32_t length;  // columns of each
+    };
 
-    __aicore__ inline int64_t ColumnOf(int64_t piece) const { return piece % tiling_.pieces * tiling_.piece; }
-
-    __aicore__ inline uint32_t LengthOf(int64_t piece) const {
-        const int64_t rest = tiling_.columns - ColumnOf(piece);
-        return rest < tiling_.piece ? rest : tiling_.piece;
+    /* Where the share of a core begins; where rows go whole, at the next row. */
+    __aicore__ inline int64_t Boundary(const common::Tiling &flat, int64_t block, int64_t elements) const {
+        const int64_t place = common::StartOf(flat.shares, block) * flat.granule;
+        const int64_t whole = rowsPerTile_ > 0 ? (place + columns_ - 1) / columns_ * columns_ : place;
+        return whole < elements && block < flat.blocks ? whole : elements;
     }
 
-    __aicore__ inline void CopyIn(int64_t piece, int64_t end) {
-        if (piece >= end) {
+    __aicore__ inline Tile TileAt(int64_t place) const {
+        const int64_t left = end_ - place;
+        if (left <= 0) {
+            return {place, 0, 0};
+        }
+        if (rowsPerTile_ > 0) {
+            const int64_t rows = left / columns_;
+            return {place, static_cast<uint32_t>(rows < rowsPerTile_ ? rows : rowsPerTile_), static_cast<uint32_t>(columns_)};
+        }
+        const int64_t rest = columns_ - place % columns_, piece = rest < left ? rest : left;
+        return {place, 1, static_cast<uint32_t>(piece < stride_ ? piece : stride_)};
+    }
+
+    __aicore__ inline void CopyIn(const Tile &tile) {
+        if (tile.rows == 0) {
             return;
         }
         auto x = in_.template AllocTensor<T>();
-        const int64_t from = piece / tiling_.pieces * 2 * tiling_.columns + ColumnOf(piece);
-        const uint32_t bytes = LengthOf(piece) * sizeof(T);
-        const uint32_t gap = tiling_.columns * sizeof(T);  // only used between rows that are whole
-        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(PiecesAt(piece, end)), bytes, tiling_.perTile > 1 ? gap : 0, 0, 0};
+        const int64_t from = tile.place / columns_ * columns_ + tile.place;  // each row before holds both halves
+        const uint32_t bytes = tile.length * sizeof(T);
+        const AscendC::DataCopyExtParams copied{static_cast<uint16_t>(tile.rows), bytes, tile.rows > 1 ? bytes : 0, 0, 0};
         const AscendC::DataCopyPadExtParams<T> padding{false, 0, 0, 0};
         AscendC::DataCopyPad(x, x_[from], copied, padding);
-        AscendC::DataCopyPad(x[tile_], x_[from + tiling_.columns], copied, padding);
+        AscendC::DataCopyPad(x[tile_], x_[from + columns_], copied, padding);
         in_.EnQue(x);
     }
 
@@ -90,11 +110,10 @@ private:
         out_.EnQue(y);
     }
 
-    __aicore__ inline void CopyOut(int64_t piece, uint32_t pieces) {
+    __aicore__ inline void CopyOut(const Tile &tile) {
         auto y = out_.template DeQue<T>();
-        const uint32_t bytes = LengthOf(piece) * sizeof(T);
-        const int64_t to = piece / tiling_.pieces * tiling_.columns + ColumnOf(piece);
-        AscendC::DataCopyPad(y_[to], y, AscendC::DataCopyExtParams{static_cast<uint16_t>(pieces), bytes, 0, 0, 0});
+        const uint32_t bytes = tile.length * sizeof(T);
+        AscendC::DataCopyPad(y_[tile.place], y, AscendC::DataCopyExtParams{static_cast<uint16_t>(tile.rows), bytes, 0, 0, 0});
         out_.FreeTensor(y);
     }
 
@@ -104,7 +123,11 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> wide_;
     AscendC::GlobalTensor<T> x_;
     AscendC::GlobalTensor<T> y_;
-    SwiGluTiling tiling_;
+    int64_t columns_;
+    int64_t start_;
+    int64_t end_;
+    uint32_t rowsPerTile_;
+    uint32_t stride_;
     uint32_t tile_;
 };
 

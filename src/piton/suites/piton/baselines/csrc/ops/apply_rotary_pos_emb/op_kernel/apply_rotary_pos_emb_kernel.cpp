@@ -19,7 +19,10 @@ public:
     __aicore__ inline void Init(const RotaryTensors &tensors) {
         tensors_ = tensors;
         pairs_ = tensors.pairs;
-        stride_ = (pairs_ + 63) / 64 * 64;
+        constexpr uint32_t kBlock = 32 / sizeof(T);
+        gap_ = (pairs_ + kBlock - 1) / kBlock * kBlock;
+        heads_ = tensors.isInterleaved ? 1 : kMostPairs / gap_;
+        stride_ = kMostPairs;
         for (int32_t which = 0; which < 2; ++which) {
             x_[which].SetGlobalBuffer((__gm__ T *)tensors.x[which]);
             y_[which].SetGlobalBuffer((__gm__ T *)tensors.y[which]);
@@ -37,7 +40,9 @@ public:
     __aicore__ inline void Process() {
         const int64_t all = tensors_.batches * tensors_.positions * tensors_.heads;
         const int64_t perBlock = (all + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum(), first = perBlock * AscendC::GetBlockIdx();
-        for (int64_t head = first; head < first + perBlock && head < all; ++head) {
+        const int64_t end = first + perBlock < all ? first + perBlock : all;
+        for (int64_t head = first; head < end; head += heads_) {
+            now_ = end - head < heads_ ? end - head : heads_;
             LoadAngles(head);
             for (int32_t which = 0; which < 2; ++which) {
                 CopyIn(which, head);
@@ -67,23 +72,27 @@ private:
         AscendC::Add(together, together, half, 2 * pairs_);
     }
 
-    __aicore__ inline void Load(Queue &queue, const AscendC::GlobalTensor<T> &from, uint32_t blocks, uint32_t count) {
-        auto x = queue.template AllocTensor<T>();
-        const AscendC::DataCopyExtParams shape{static_cast<uint16_t>(blocks), static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-        AscendC::DataCopyPad(x, from, shape, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
-        queue.EnQue(x);
-    }
-
-    __aicore__ inline void LoadAngles(int64_t head) {
-        const int64_t rows = tensors_.positions * tensors_.heads, batch = head / rows, rest = head % rows;
-        const int64_t position = tensors_.isHeadFirst ? rest % tensors_.positions : rest / tensors_.heads;
+    /* The angles of each head's position, from one block of 32 bytes to another. */
+    __aicore__ inline void LoadAngles(int64_t first) {
+        const int64_t perBatch = tensors_.positions * tensors_.heads;
+        const AscendC::DataCopyExtParams shape{1, static_cast<uint32_t>(pairs_ * sizeof(T)), 0, 0, 0};
         for (int32_t which = 0; which < 2; ++which) {
-            Load(angle_[which], angles_[which][((tensors_.isShared ? 0 : batch) * tensors_.positions + position) * pairs_], 1, pairs_);
-            auto angle = angle_[which].template DeQue<T>();
-            Widen(Get(which == 0 ? kCos : kSin), angle, pairs_);
-            angle_[which].FreeTensor(angle);
+            auto angle = angle_[which].template AllocTensor<T>();
+            for (uint32_t index = 0; index < now_; ++index) {
+                const int64_t batch = tensors_.isShared ? 0 : (first + index) / perBatch, rest = (first + index) % perBatch;
+                const int64_t position = tensors_.isHeadFirst ? rest % tensors_.positions : rest / tensors_.heads;
+                AscendC::DataCopyPad(angle[index * gap_], angles_[which][(batch * tensors_.positions + position) * pairs_], shape,
+                                     AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
+            }
+            angle_[which].EnQue(angle);
+            auto loaded = angle_[which].template DeQue<T>();
+            Widen(Get(which == 0 ? kCos : kSin), loaded, Count());
+            angle_[which].FreeTensor(loaded);
         }
     }
+
+    /* Pairs with what fills up their blocks. */
+    __aicore__ inline uint32_t Count() const { return now_ * gap_; }
 
     __aicore__ inline void Widen(const Floats &to, const AscendC::LocalTensor<T> &x, uint32_t count) {
         if constexpr (std::is_same_v<T, float>) {
@@ -93,37 +102,43 @@ private:
         }
     }
 
-    /* Elements from half to half of a load of two halves: each fills whole 32 bytes. */
-    __aicore__ inline uint32_t Gap() const {
-        constexpr uint32_t kBlock = 32 / sizeof(T);
-        return (pairs_ + kBlock - 1) / kBlock * kBlock;
-    }
-
     /* a at the beginning of the first tensor, b behind it. */
     __aicore__ inline void CopyIn(int32_t which, int64_t head) {
         const auto x = Get(kX);
-        Load(in_, x_[which][head * 2 * pairs_], tensors_.isInterleaved ? 1 : 2, tensors_.isInterleaved ? 2 * pairs_ : pairs_);
-        auto raw = in_.template DeQue<T>();
+        const auto from = x_[which][head * 2 * pairs_];
+        const AscendC::DataCopyPadExtParams<T> noPad{false, 0, 0, 0};
+        const uint32_t bytes = pairs_ * sizeof(T);
+        auto raw = in_.template AllocTensor<T>();
+        if (tensors_.isInterleaved) {
+            AscendC::DataCopyPad(raw, from, AscendC::DataCopyExtParams{1, 2 * bytes, 0, 0, 0}, noPad);
+        } else {
+            const AscendC::DataCopyExtParams halves{static_cast<uint16_t>(now_), bytes, bytes, 0, 0};
+            AscendC::DataCopyPad(raw, from, halves, noPad);
+            AscendC::DataCopyPad(raw[Count()], from[pairs_], halves, noPad);
+        }
+        in_.EnQue(raw);
+        auto loaded = in_.template DeQue<T>();
         if (tensors_.isInterleaved) {
             const auto apart = buffers_[kApart].template Get<uint32_t>();
-            Widen(Get(kResult), raw, 2 * pairs_);
+            Widen(Get(kResult), loaded, 2 * pairs_);
             AscendC::Gather(x, Get(kResult), apart, 0, pairs_);
             AscendC::Gather(x[stride_], Get(kResult), apart, sizeof(float), pairs_);
         } else {
-            Widen(x, raw, pairs_);
-            Widen(x[stride_], raw[Gap()], pairs_);
+            Widen(x, loaded, Count());
+            Widen(x[stride_], loaded[Count()], Count());
         }
-        in_.FreeTensor(raw);
+        in_.FreeTensor(loaded);
     }
 
     __aicore__ inline void Turn() {
         const auto a = Get(kX), b = a[stride_], cos = Get(kCos), sin = Get(kSin), result = Get(kResult), product = Get(kProducts);
-        AscendC::Mul(result, a, cos, pairs_);
-        AscendC::Mul(product, b, sin, pairs_);
-        AscendC::Sub(result, result, product, pairs_);
-        AscendC::Mul(result[stride_], b, cos, pairs_);
-        AscendC::Mul(product, a, sin, pairs_);
-        AscendC::Add(result[stride_], result[stride_], product, pairs_);
+        const uint32_t count = tensors_.isInterleaved ? pairs_ : Count();
+        AscendC::Mul(result, a, cos, count);
+        AscendC::Mul(product, b, sin, count);
+        AscendC::Sub(result, result, product, count);
+        AscendC::Mul(result[stride_], b, cos, count);
+        AscendC::Mul(product, a, sin, count);
+        AscendC::Add(result[stride_], result[stride_], product, count);
     }
 
     __aicore__ inline void Narrow(const AscendC::LocalTensor<T> &to, const Floats &x, uint32_t count) {
@@ -140,14 +155,20 @@ private:
             AscendC::Gather(Get(kX), Get(kResult), buffers_[kTogether].template Get<uint32_t>(), 0, 2 * pairs_);
             Narrow(y, Get(kX), 2 * pairs_);
         } else {
-            Narrow(y, Get(kResult), pairs_);
-            Narrow(y[Gap()], Get(kResult)[stride_], pairs_);
+            Narrow(y, Get(kResult), Count());
+            Narrow(y[Count()], Get(kResult)[stride_], Count());
         }
         out_.EnQue(y);
         auto stored = out_.template DeQue<T>();
-        const uint16_t blocks = tensors_.isInterleaved ? 1 : 2;
-        AscendC::DataCopyPad(y_[which][head * 2 * pairs_], stored,
-                             AscendC::DataCopyExtParams{blocks, static_cast<uint32_t>(2 * pairs_ / blocks * sizeof(T)), 0, 0, 0});
+        const auto to = y_[which][head * 2 * pairs_];
+        const uint32_t bytes = pairs_ * sizeof(T);
+        if (tensors_.isInterleaved) {
+            AscendC::DataCopyPad(to, stored, AscendC::DataCopyExtParams{1, 2 * bytes, 0, 0, 0});
+        } else {
+            const AscendC::DataCopyExtParams halves{static_cast<uint16_t>(now_), bytes, 0, bytes, 0};
+            AscendC::DataCopyPad(to, stored, halves);
+            AscendC::DataCopyPad(to[pairs_], stored[Count()], halves);
+        }
         out_.FreeTensor(stored);
     }
 
@@ -161,6 +182,9 @@ private:
     AscendC::GlobalTensor<T> angles_[2];
     RotaryTensors tensors_;
     uint32_t pairs_;
+    uint32_t gap_;     // from one head's pairs to the next one's: whole 32 bytes
+    uint32_t heads_;   // of a tile
+    uint32_t now_;     // of the current one
     uint32_t stride_;  // floats from a to b
 };
 
