@@ -43,7 +43,9 @@ __aicore__ inline GridPlan PlanResident(const GridTensors &tensors, const GridBo
         return GridTable{tile, static_cast<uint32_t>((tensors.points + tile - 1) / tile), shares, offsets, slabs, depth, tensors.points};
     };
     const uint32_t depth = box.size[2];
-    for (uint32_t volumes = 2; volumes > 0; --volumes) {
+    // Trilinear: larger tiles save more than loading ahead.
+    const bool isLarge = !tensors.isNearest && 2 * bytes > roomBeside(kLargeTile, false) && bytes <= roomBeside(kLargeTile, false);
+    for (uint32_t volumes = isLarge ? 1 : 2; volumes > 0; --volumes) {
         if (volumes * bytes <= roomBeside(kSmallTile, false)) {
             return {box, table(volumes * bytes <= roomBeside(kLargeTile, false) ? kLargeTile : kSmallTile, 1, depth), volumes};
         }
