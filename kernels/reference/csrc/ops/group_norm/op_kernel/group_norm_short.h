@@ -186,11 +186,15 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, groups);
         AscendC::PipeBarrier<PIPE_V>();
-        const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
-        AscendC::Adds(root, factor, 0.0f, groups);
-        AscendC::PipeBarrier<PIPE_V>();
-        Reciprocal(factor, groups);
-        PolishReciprocal(factor, root, squares, groups);
+        if constexpr (kIsFloat) {                                                // 16-bit results have no use for the last place
+            const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
+            AscendC::Adds(root, factor, 0.0f, groups);
+            AscendC::PipeBarrier<PIPE_V>();
+            Reciprocal(factor, groups);
+            PolishReciprocal(factor, root, squares, groups);
+        } else {
+            Reciprocal(factor, groups);
+        }
         ByGroup<Step::kMul>(x, factor, groups);
         Apply<Step::kMul>(Matrix(x, row), Matrix(x, row), OneRow(gamma_.template Get<float>()), samples, row);
         AscendC::PipeBarrier<PIPE_V>();

@@ -72,12 +72,17 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Sqrt(factor, factor, groups);
         AscendC::PipeBarrier<PIPE_V>();
-        const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
-        AscendC::Adds(root, factor, 0.0f, groups);
-        AscendC::PipeBarrier<PIPE_V>();
-        reduction.Reciprocal(factor, groups);
-        AscendC::PipeBarrier<PIPE_V>();
-        PolishReciprocal(factor, root, squares, groups);
+        if constexpr (Base::kIsFloat) {                                          // 16-bit results have no use for the last place
+            const auto root = squares[kPolishTensors * ((groups + 7) / 8 * 8)];  // squares are no longer needed
+            AscendC::Adds(root, factor, 0.0f, groups);
+            AscendC::PipeBarrier<PIPE_V>();
+            reduction.Reciprocal(factor, groups);
+            AscendC::PipeBarrier<PIPE_V>();
+            PolishReciprocal(factor, root, squares, groups);
+        } else {
+            reduction.Reciprocal(factor, groups);
+            AscendC::PipeBarrier<PIPE_V>();
+        }
         ByGroup<Step::kMul>(x, factor, groups, stride);
         Base::ScaleAndStore(x, tile);
         Base::ReleaseTile();
