@@ -171,6 +171,7 @@ private:
             if (isRounded) {
                 y = results_.template AllocTensor<T>();
                 AscendC::Cast(y, wideRows_.template Get<float>(), AscendC::RoundMode::CAST_RINT, tiling_.perRange * lanes_);
+                AscendC::PipeBarrier<PIPE_V>();
             }
         }
         results_.EnQue(y);
