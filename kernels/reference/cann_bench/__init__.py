@@ -104,17 +104,17 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
-def group_norm(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, num_groups: int, epsilon: float) -> torch.Tensor:
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, by groups of channels; dense tensors of one type: float16, bfloat16 or float32."""
-    y: torch.Tensor = torch.ops.cann_bench.group_norm(x, gamma, beta, num_groups, epsilon)
-    return y
-
-
 def grid_sampler_3d(
     x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
 ) -> torch.Tensor:
     """Volumes x [N, C, D, H, W] sampled at the points of grid [N, OD, OH, OW, 3]; dense, both float16 or both float32."""
     y: torch.Tensor = torch.ops.cann_bench.grid_sampler_3d(x, grid, interpolation_mode, padding_mode, align_corners)
+    return y
+
+
+def group_norm(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, num_groups: int, epsilon: float) -> torch.Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, by groups of channels; dense tensors of one type: float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.group_norm(x, gamma, beta, num_groups, epsilon)
     return y
 
 
