@@ -33,4 +33,6 @@ def test_every_shape_passes_without_a_hazard(report: dict[str, Any], name: str) 
     assert len(cases) == len(ALL_INDEX_ROWS[name])
     for case, row in zip(cases, ALL_INDEX_ROWS[name], strict=True):
         assert case["outcome"]["verdict"] == "passed", (row, case["outcome"])
-        assert {finding["kind"] for finding in case["findings"]} <= {"no_anchor"}
+        assert {finding["kind"] for finding in case["findings"]} <= {"no_anchor", "other"}
+        others = [finding["message"] for finding in case["findings"] if finding["kind"] == "other"]
+        assert all("adds floats atomically" in message for message in others), others  # sums whose order is open

@@ -87,11 +87,15 @@ def foreach_addcdiv_scalar_rows() -> list[Row]:
 
 
 def foreach_norm_rows() -> list[Row]:
-    return [
-        Row([[list(shape) for shape in shapes]], [listed(shapes, DTYPES[(row + column) % 3])], [listed(shapes, [0.5, 3.0])], {"scalar": order})
-        for row, shapes in enumerate(LISTS)
-        for column, order in enumerate(ORDERS)
-    ]
+    """Every order of two lists, and of special values."""
+    rows = []
+    for index, order in enumerate(ORDERS):
+        for shapes in (LISTS[index % 4], LISTS[(index + 1) % 4]):
+            dtype = DTYPES[len(rows) % 3]
+            rows.append(Row([[list(shape) for shape in shapes]], [listed(shapes, dtype)], [listed(shapes, [0.5, 3.0])], {"scalar": order}))
+        low = ("nan", "-inf")[index % 2]
+        rows.append(Row([[[30, 17], [500]]], [[DTYPES[index % 3]] * 2], [[[low, 3]] * 2], {"scalar": order}))
+    return rows
 
 
 ALL_ROWS = {

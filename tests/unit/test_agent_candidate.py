@@ -144,6 +144,11 @@ class TestApplying:
         assert (new, how) == (None, Applied.NOT_FOUND)
         assert "the nearest text" in detail
 
+    def test_a_part_of_a_line_is_found_when_it_is_there_once(self) -> None:
+        new, how, _ = place(KERNEL, "#define TILE 64\n", "#define TILE 32\n")
+        assert (new, how) == (KERNEL.replace("TILE 64", "TILE 32"), Applied.PART)
+        assert place(KERNEL, "int i = 0;\n", "int i = 1;\n")[0] is None
+
     def test_a_text_in_two_places_is_not_guessed(self) -> None:
         new, how, detail = place(KERNEL, "    for (int i = 0; i < n; ++i) {\n", "")
         assert (new, how) == (None, Applied.AMBIGUOUS)

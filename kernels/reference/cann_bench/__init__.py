@@ -23,13 +23,26 @@ def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
     return y
 
 
-def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:
+def apply_rotary_pos_emb(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    layout: int = 0,
+    rotaryMode: str = "half",  # noqa: N803 - the schema's name
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
+    turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
+    return turned
+
+
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
     """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
     indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
     return indices
 
 
-def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
@@ -56,6 +69,13 @@ def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
 def gather(x: torch.Tensor, index: torch.Tensor, dim: int = 0) -> torch.Tensor:
     """x[..., index[..., i, ...], ...] with i on axis `dim`; dense x of float16, bfloat16, float32, int8, int32 or int64, index of int8, int32 or int64."""
     y: torch.Tensor = torch.ops.cann_bench.gather(x, index, dim)
+    return y
+
+
+def gcd(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """Greatest common divisors of x1 and x2, broadcast; dense and of one type: int16, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gcd(x1, x2)
+    return y
 
 
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -70,14 +90,27 @@ def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> tor
     return y
 
 
+def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """The larger elements of x1 and x2, broadcast, NaN where either is NaN; dense and of one type: bfloat16, float16, float32, int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.maximum(x1, x2)
+    return y
+
+
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
 
 
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
     """x / sqrt(mean(x^2) + epsilon) * gamma along the last axis; dense x and gamma of one type: float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.rms_norm(x, gamma, epsilon)
+    return y
+
+
+def scatter(data: torch.Tensor, dim: int, indices: torch.Tensor, updates: torch.Tensor, reduce: str | None = None) -> torch.Tensor:
+    """data with updates at, or combined with, the places that indices names along `dim`; dense float16, bfloat16, float32, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.scatter(data, dim, indices, updates, reduce)
     return y
 
 
@@ -96,4 +129,10 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # noqa: A002 - the name of the schema
     """a * sigmoid(a) * b for the halves a and b of `input` along `dim`; dense input of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.swi_glu(input, dim)
+    return y
+
+
+def unsorted_segment_sum(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: int) -> torch.Tensor:
+    """Sums of the rows of data with equal id; dense data of float16, bfloat16, float32, int32 or int64, segment_ids of int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.unsorted_segment_sum(data, segment_ids, num_segments)
     return y

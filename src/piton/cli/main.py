@@ -15,6 +15,7 @@ from piton.cli.calibrate_app import calibrate_app
 from piton.cli.compare_app import compare_app
 from piton.cli.completion import complete_operator, complete_suite, complete_target
 from piton.cli.deliver_app import deliver_app
+from piton.cli.evolve_app import evolve_app
 from piton.cli.hap_app import hap_app
 from piton.cli.integrity_app import integrity_app
 from piton.cli.metrics_app import metrics_app
@@ -29,6 +30,7 @@ from piton.cli.options import (
     SuiteWorkOption,
     TrustOption,
 )
+from piton.cli.runs_app import runs_app
 from piton.cli.serve_app import serve_app
 from piton.cli.start import STOPPED, stop_at_once, until_stopped
 from piton.cli.suite_app import suite_app
@@ -51,6 +53,8 @@ app.add_typer(metrics_app)
 app.add_typer(compare_app)
 app.add_typer(calibrate_app)
 app.add_typer(deliver_app)
+app.add_typer(evolve_app)
+app.add_typer(runs_app, name="runs")
 app.add_typer(serve_app)
 
 

@@ -9,6 +9,7 @@ namespace common {
 constexpr int64_t kRowGranule = 64;      // elements; rows of whole vector instructions need no masks
 constexpr int64_t kMostRows = 248;       // per tile: one instruction's repeats, in whole groups of eight (Brcb)
 constexpr int64_t kRoundingBytes = 512;  // what is kept per row is kept for whole groups of eight
+constexpr int64_t kPadBytes = 256;       // room for moving one tensor to the other half of the bank groups
 
 /* What the tiling has to know of a kernel. */
 struct RowTraits {
@@ -29,7 +30,7 @@ struct RowTiling {
 
 inline RowTiling PlanRows(int64_t rows, int64_t columns, const RowTraits &kernel) {
     const int64_t stride = RoundUp(columns, kRowGranule);
-    const int64_t room = UnifiedBufferBytes() - kRoundingBytes - stride * kernel.fixedBytesPerColumn;
+    const int64_t room = UnifiedBufferBytes() - kRoundingBytes - kPadBytes - stride * kernel.fixedBytesPerColumn;
     const int64_t perRow = stride * kernel.bytesPerElement + kernel.bytesPerRow;
     const int64_t fitting = std::clamp<int64_t>(room / perRow, 0, kMostRows);
     const int64_t blocks = std::min(WorthwhileCores(rows * columns, kernel.elementsPerLaunch), rows);

@@ -2,8 +2,9 @@
 
 Problem: models copy a text almost right: other indentation, trailing blanks, a word of the surrounding comment. Refusing that wastes a call; guessing wrong
 makes a candidate that nobody wrote.
-Approach: a search text is looked for exactly, then without trailing blanks, then without indentation (the replacement is moved by the same amount), then by
-likeness of at least `LIKE`; each way only counts when it finds exactly one place. What cannot be placed is reported, with the nearest text of the file.
+Approach: a search text is looked for exactly, then without trailing blanks, then without indentation (the replacement is moved by the same amount), then as a
+part of lines, then by likeness of at least `LIKE`; each way only counts when it finds exactly one place. What cannot be placed is reported, with the nearest
+text of the file.
 
 Form of a block, and of a whole file (the path in the line before, or behind the language):
 
@@ -53,6 +54,7 @@ class Applied(str, Enum):
 
     WHOLE = "whole file"
     EXACT = "exact"
+    PART = "part of a line"
     BLANKS = "without trailing blanks"
     INDENT = "without indentation"
     LIKE = "by likeness"
@@ -169,6 +171,9 @@ def place(text: str, search: str, replace: str) -> tuple[str | None, Applied, st
         if starts:
             where = ", ".join(str(index + 1) for index in starts[:5])
             return None, Applied.AMBIGUOUS, f"the search text is in {len(starts)} places (lines {where}): add lines that tell them apart"
+    part, new = search.strip("\n"), replace.strip("\n")
+    if part.strip() and text.count(part) == 1:
+        return text.replace(part, new), Applied.PART, ""
     return _by_likeness(lines, wanted, put)
 
 

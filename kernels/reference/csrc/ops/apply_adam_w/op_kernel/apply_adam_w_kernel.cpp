@@ -26,7 +26,7 @@ public:
     static constexpr bool kIsFloat = std::is_same_v<T, float>;
     static constexpr int64_t kBytesPerElement = kIsFloat ? 0 : 3 * sizeof(float);
     static constexpr int64_t kFixedBytes = kIsFloat ? common::kSelectBytes : 2 * common::kBankPadBytes;
-    static constexpr int64_t kElementsPerLaunch = 700;  // twenty vector cycles per 64 elements
+    static constexpr int64_t kElementsPerLaunch = kIsFloat ? 350 : 500;  // thirty and twenty-two vector cycles per 64 elements
 
     __aicore__ inline void Init(AscendC::TPipe &pipe, uint32_t perTile, AdamWFactors factors) {
         factors_ = factors;

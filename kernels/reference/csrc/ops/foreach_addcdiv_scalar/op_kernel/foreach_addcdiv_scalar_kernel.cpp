@@ -30,7 +30,7 @@ public:
     /* Operands lie 256 bytes off from those before: sources of one instruction whose addresses agree modulo 512 take twice as long. */
     static constexpr uint32_t kPadBytes = 256;
     static constexpr int64_t kFixedBytes = (kBuffers * kOperands + kWideTensors) * kPadBytes + (kIsFloat ? common::kSelectBytes : 0);
-    static constexpr int64_t kElementsPerLaunch = 1200;  // ten vector cycles per 64 elements, twenty in float32
+    static constexpr int64_t kElementsPerLaunch = kIsFloat ? 600 : 1200;  // twenty and ten vector cycles per 64 elements
 
     __aicore__ inline ForeachAddcdiv(const AddcdivList &list, float factor) : list_(list), factor_(factor) {
         stride_ = list.perTile + kPadBytes / sizeof(T);

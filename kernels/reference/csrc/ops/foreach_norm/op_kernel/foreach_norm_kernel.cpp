@@ -30,8 +30,9 @@ public:
         parts_.SetGlobalBuffer((__gm__ float *)parts);
         const uint32_t tile = list.perTile * sizeof(T), gathered = AscendC::GetBlockNum() * kBytesPerPart;
         pipe_.InitBuffer(in_, kBuffers, tile > gathered ? tile : gathered);
-        pipe_.InitBuffer(out_, 1, kBytesPerPart);  // 256 bytes, so that tiles and totals lie in different bank groups
-        pipe_.InitBuffer(total_, list.perTile * sizeof(float));
+        // 256 bytes before and behind the totals, so that what joins them lies in other bank groups.
+        pipe_.InitBuffer(out_, 1, kBytesPerPart);
+        pipe_.InitBuffer(total_, list.perTile * sizeof(float) + kBytesPerPart);
         if constexpr (!kIsFloat) {
             pipe_.InitBuffer(wide_, list.perTile * sizeof(float));
         }
@@ -199,7 +200,7 @@ int64_t ForeachNormWorkspaceBytes(int32_t tensors) { return tensors * common::Ve
 template <typename T>
 static void LaunchTyped(NormList list, float order, void *workspace, void *stream) {
     using Kernel = ForeachNorm<T>;
-    const int64_t fixed = Kernel::kBytesPerPart * (1 + Kernel::kBuffers * common::VectorCores());
+    const int64_t fixed = Kernel::kBytesPerPart * (2 + Kernel::kBuffers * common::VectorCores());
     const uint32_t blocks = common::PlanList(list, {sizeof(T), Kernel::kBytesPerElement, fixed, Kernel::kElementsPerLaunch});
     const auto kind = static_cast<int32_t>(KindOf(order));
     foreach_norm_kernel<T><<<blocks, nullptr, stream>>>(list, (GM_ADDR)workspace, kind, order, 1 / order, IsShared(list));

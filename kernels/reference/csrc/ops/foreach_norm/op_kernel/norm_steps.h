@@ -2,8 +2,9 @@
  * The arithmetic of a norm on float32 tiles: what becomes of an element, how two of them join, and what becomes of the total.
  *
  * Orders 0, 1, 2 and the infinite ones take one or two instructions; any other goes by way of the logarithm, |x|^p = exp(p ln |x|), whose special values are
- * those of the definition: 0 gives exp(-inf) = 0 for p > 0 and +inf for p < 0, and a NaN stays one. Largest and smallest magnitude rely on Max and Min
- * returning a NaN that either side has, as the virtual NPU does; the chip's pages say nothing.
+ * those of the definition: 0 gives exp(-inf) = 0 for p > 0 and +inf for p < 0, and a NaN stays one.
+ * No page says what Max and Min make of a NaN, so extremes are found among integers: the bits of magnitudes are ordered as these are, with NaN above infinity.
+ * For the smallest one they are turned round, (bits of infinity - bits) modulo 2^31, which puts NaN on top again and is its own inverse.
  * An element counts for order 0 when any bit but its sign is set: integers, exact to 2^31 per lane, and NaN and subnormals need no case of their own.
  */
 #ifndef REFERENCE_NORM_STEPS_H
@@ -27,7 +28,7 @@ public:
 
     /* `count` lanes that change nothing. */
     __aicore__ inline void Clear(const FloatTensor &total, uint32_t count) {
-        AscendC::Duplicate(total, kind_ == NormKind::kSmallest ? kInfinity : 0.0f, count);
+        AscendC::Duplicate(total, 0.0f, count);
         AscendC::PipeBarrier<PIPE_V>();
     }
 
@@ -43,6 +44,8 @@ public:
             const auto bits = x.ReinterpretCast<int32_t>();
             AscendC::Mins(bits, bits, 1, count);
             AscendC::PipeBarrier<PIPE_V>();
+        } else if (kind_ == NormKind::kSmallest) {
+            TurnRound(x, count);
         } else if (kind_ == NormKind::kPowers) {
             Power(x, order_, count);
         }
@@ -77,15 +80,13 @@ public:
         }
     }
 
-    /* norm[0] of 64 lanes. */
+    /* norm[0] of 64 lanes, in a tensor of 64; total is overwritten. */
     __aicore__ inline void Finish(const FloatTensor &norm, const FloatTensor &total) {
-        if (kind_ == NormKind::kLargest) {
-            AscendC::WholeReduceMax(norm, total, kLanes, 1, 1, 1, 8, AscendC::ReduceOrder::ORDER_ONLY_VALUE);
-        } else if (kind_ == NormKind::kSmallest) {
-            AscendC::WholeReduceMin(norm, total, kLanes, 1, 1, 1, 8, AscendC::ReduceOrder::ORDER_ONLY_VALUE);
-        } else {
-            AscendC::WholeReduceSum(norm, total, kLanes, 1, 1, 1, 8);
+        if (kind_ == NormKind::kLargest || kind_ == NormKind::kSmallest) {
+            FinishExtreme(norm, total);
+            return;
         }
+        AscendC::WholeReduceSum(norm, total, kLanes, 1, 1, 1, 8);
         AscendC::PipeBarrier<PIPE_V>();
         if (kind_ == NormKind::kSquares) {
             AscendC::Sqrt(norm, norm, 1);
@@ -96,7 +97,39 @@ public:
     }
 
 private:
-    static constexpr float kInfinity = __builtin_huge_valf();
+    static constexpr int32_t kInfinityBits = 0x7f800000;
+    static constexpr uint32_t kBlock = 8;  // floats of a block
+
+    /* Halves join down to a block, whose 8 lanes Brcb spreads to a block each, and these join again: a reduction without one of floats. */
+    __aicore__ inline void FinishExtreme(const FloatTensor &norm, const FloatTensor &total) {
+        JoinDown(total);
+        AscendC::Brcb(norm, total, 1, AscendC::BrcbRepeatParams(1, 8));
+        AscendC::PipeBarrier<PIPE_V>();
+        JoinDown(norm);
+        if (kind_ == NormKind::kSmallest) {
+            TurnRound(norm, kBlock);
+        }
+    }
+
+    /* 64 lanes to 8. */
+    __aicore__ inline void JoinDown(const FloatTensor &total) {
+        for (uint32_t lanes = kLanes / 2; lanes >= kBlock; lanes /= 2) {
+            JoinFloats(total, total[lanes], lanes);
+        }
+    }
+
+    __aicore__ inline void TurnRound(const FloatTensor &x, uint32_t count) {
+        const auto bits = x.ReinterpretCast<int32_t>();
+        const auto plain = x.ReinterpretCast<uint32_t>();
+        AscendC::Muls(bits, bits, -1, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Adds(bits, bits, kInfinityBits, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::ShiftLeft(plain, plain, 1U, count);  // the sign bit goes
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::ShiftRight(plain, plain, 1U, count);
+        AscendC::PipeBarrier<PIPE_V>();
+    }
 
     __aicore__ inline void Power(const FloatTensor &x, float exponent, uint32_t count) {
         AscendC::Ln(x, x, count);
@@ -108,10 +141,9 @@ private:
     }
 
     __aicore__ inline void JoinFloats(const FloatTensor &total, const FloatTensor &x, uint32_t count) {
-        if (kind_ == NormKind::kLargest) {
-            AscendC::Max(total, total, x, count);
-        } else if (kind_ == NormKind::kSmallest) {
-            AscendC::Min(total, total, x, count);
+        if (kind_ == NormKind::kLargest || kind_ == NormKind::kSmallest) {
+            const auto most = total.ReinterpretCast<int32_t>();
+            AscendC::Max(most, most, x.ReinterpretCast<int32_t>(), count);
         } else {
             AscendC::Add(total, total, x, count);
         }

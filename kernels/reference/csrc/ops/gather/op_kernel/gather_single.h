@@ -63,9 +63,9 @@ public:
 
 private:
     struct Chunk {
-        int64_t start;      // in index and y
-        int64_t source;     // in x: where the plane begins
-        uint32_t column;    // of the first element
+        int64_t start;    // in index and y
+        int64_t source;   // in x: where the plane begins
+        uint32_t column;  // of the first element
         uint32_t count;
     };
 

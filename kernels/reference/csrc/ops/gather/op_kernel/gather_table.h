@@ -21,8 +21,8 @@ template <typename T>
 class GatherTable {
 public:
     static constexpr uint32_t kWords = sizeof(T) == 8 ? 2 : 1;
-    static constexpr uint32_t kCellBytes = sizeof(T) == 1 ? 2 : sizeof(T);                 // of an element in the table
-    using Word = std::conditional_t<(sizeof(T) <= 2), int16_t, int32_t>;                   // what the vector unit gathers
+    static constexpr uint32_t kCellBytes = sizeof(T) == 1 ? 2 : sizeof(T);  // of an element in the table
+    using Word = std::conditional_t<(sizeof(T) <= 2), int16_t, int32_t>;    // what the vector unit gathers
     static constexpr bool kIsByte = sizeof(T) == 1;
 
     __aicore__ inline void Init(GM_ADDR x, GM_ADDR index, GM_ADDR y, const TableTiling &tiling) {
@@ -154,7 +154,8 @@ private:
             const int64_t start = common::PlaneStart(planes, kX, table / tiling_.tablesPerRun) + FirstColumn(table);
             for (uint32_t row = 0; row < tiling_.rows; row += kMostBlocks) {
                 const uint16_t rows = tiling_.rows - row < kMostBlocks ? tiling_.rows - row : kMostBlocks;
-                AscendC::DataCopyPad(to[row * tiling_.width], x_[start + row * planes.step[kX]], AscendC::DataCopyExtParams{rows, bytes, apart, unused, 0}, pad);
+                AscendC::DataCopyPad(to[row * tiling_.width], x_[start + row * planes.step[kX]], AscendC::DataCopyExtParams{rows, bytes, apart, unused, 0},
+                                     pad);
             }
         } else {
             const uint32_t count = PlanesOf(table), bytes = ((tiling_.rows - 1) * planes.step[kX] + planes.width) * sizeof(T);
@@ -223,7 +224,8 @@ private:
         AscendC::GlobalTensor<Index> index;
         index.SetGlobalBuffer((__gm__ Index *)index_);
         index.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
-        AscendC::DataCopyPad(to.template ReinterpretCast<Index>(), index[chunk.start], AscendC::DataCopyExtParams{static_cast<uint16_t>(chunk.lines), bytes, apart, unused, 0},
+        AscendC::DataCopyPad(to.template ReinterpretCast<Index>(), index[chunk.start],
+                             AscendC::DataCopyExtParams{static_cast<uint16_t>(chunk.lines), bytes, apart, unused, 0},
                              AscendC::DataCopyPadExtParams<Index>{false, 0, 0, 0});
     }
 

@@ -15,16 +15,16 @@ constexpr int64_t kMostBlocks = 4095;  // of one copy
  */
 struct TableTiling {
     common::AxisPlanes planes;
-    int64_t tables;            // 0: no table fits
-    int64_t chunks;            // per table
-    int64_t tablesPerRun;      // whole planes: tables for the planes of a run; strips: strips of a plane
-    uint32_t planesPerTable;   // 0: a table is a strip
-    uint32_t width;            // of a strip, a multiple of 32
-    uint32_t rows;             // of a plane that indices can reach
-    uint32_t planeStride;      // bytes from plane to plane in the unified buffer
-    uint32_t perChunk;         // indices, of a strip rows of them
-    uint32_t tileElements;     // room for the indices of a chunk
-    uint32_t tableBytes;       // room for a table
+    int64_t tables;           // 0: no table fits
+    int64_t chunks;           // per table
+    int64_t tablesPerRun;     // whole planes: tables for the planes of a run; strips: strips of a plane
+    uint32_t planesPerTable;  // 0: a table is a strip
+    uint32_t width;           // of a strip, a multiple of 32
+    uint32_t rows;            // of a plane that indices can reach
+    uint32_t planeStride;     // bytes from plane to plane in the unified buffer
+    uint32_t perChunk;        // indices, of a strip rows of them
+    uint32_t tileElements;    // room for the indices of a chunk
+    uint32_t tableBytes;      // room for a table
     uint32_t tableBuffers;
     uint32_t blocks;
     int32_t indexBytes;
@@ -47,11 +47,11 @@ constexpr int64_t kElementsPerLaunch = 1000;  // 12 bytes each at the rate of on
 constexpr int64_t kSinglesPerLaunch = 10;     // 20 cycles each
 constexpr int64_t kMostTile = 8192;           // indices of a chunk
 constexpr int64_t kLeastTile = 1024;
-constexpr int64_t kGranule = 32;              // elements; whole blocks of every type
-constexpr int64_t kBlockCycles = 8;           // a block of a copy takes at least that
-constexpr int64_t kSingleCycles = 20;         // an element by itself
-constexpr int64_t kBytesPerCycle = 16;        // of one core among 48
-constexpr int64_t kByteReach = 128;           // places that an int8 index can name
+constexpr int64_t kGranule = 32;        // elements; whole blocks of every type
+constexpr int64_t kBlockCycles = 8;     // a block of a copy takes at least that
+constexpr int64_t kSingleCycles = 20;   // an element by itself
+constexpr int64_t kBytesPerCycle = 16;  // of one core among 48
+constexpr int64_t kByteReach = 128;     // places that an int8 index can name
 
 /* Bytes in the unified buffer for each index of a tile; see the buffers of GatherTable. */
 inline int64_t BytesPerIndex(const GatherTypes &types, bool hasBase) {

@@ -1,7 +1,8 @@
 /*
  * rms_norm of rows that fit into the unified buffer, several per tile: y = x * f * gamma with f = 1 / sqrt(mean(x^2) + epsilon), one f per row.
  *
- * gamma is loaded and widened once per core. The factors of all rows of a tile are formed together (RowReduction), without the scalar unit.
+ * gamma is loaded and widened once per core, to an odd multiple of 256 bytes: multiplied by it, rows that start at multiples of 512 have no bank conflict. The
+ * factors of all rows of a tile are formed together (RowReduction), without the scalar unit.
  */
 #ifndef REFERENCE_RMS_NORM_ROWS_H
 #define REFERENCE_RMS_NORM_ROWS_H
@@ -23,6 +24,9 @@ public:
         stride_ = tiling.stride;
         epsilon_ = epsilon;
         source_.SetGlobalBuffer((__gm__ T *)gamma, columns_);
+        if (tiling.rowsPerTile * stride_ / common::kSlice % 2 == 0) {
+            pipe.InitBuffer(pad_, common::kPadBytes);
+        }
         pipe.InitBuffer(gamma_, stride_ * sizeof(float));
         if constexpr (!kIsFloat) {
             pipe.InitBuffer(squares_, tiling.rowsPerTile * stride_ * sizeof(float));
@@ -76,6 +80,7 @@ public:
 
 private:
     common::RowReduction reduction_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> pad_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> gamma_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> squares_;
     AscendC::GlobalTensor<T> source_;

@@ -5,9 +5,58 @@ import torch
 from . import _C  # type: ignore[attr-defined]  # noqa: F401 - compiled; loading it registers the operators
 
 
+def apply_adam_w(  # noqa: PLR0913 - the arguments of the schema
+    var: torch.Tensor,
+    grad: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    epsilon: float = 1e-8,
+    step: int = 1,
+    maximize: bool = False,
+) -> torch.Tensor:
+    """Parameters after one step of AdamW; dense tensors of one shape and type: float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.apply_adam_w(var, grad, m, v, lr, beta1, beta2, weight_decay, epsilon, step, maximize)
+    return y
+
+
+def apply_rotary_pos_emb(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    layout: int = 0,
+    rotaryMode: str = "half",  # noqa: N803 - the schema's name
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
+    turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
+    return turned
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
+    return y
+
+
+def foreach_addcdiv_scalar(x1: list[torch.Tensor], x2: list[torch.Tensor], x3: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
+    """x1[i] + x2[i] / x3[i] * scalar for every i; dense tensors of one type: float16, bfloat16 or float32."""
+    y: list[torch.Tensor] = torch.ops.cann_bench.foreach_addcdiv_scalar(x1, x2, x3, scalar)
+    return y
+
+
+def foreach_norm(x: list[torch.Tensor], scalar: float) -> list[torch.Tensor]:
+    """The norm of order `scalar` of each tensor, without axes; dense tensors of one type: float16, bfloat16 or float32."""
+    y: list[torch.Tensor] = torch.ops.cann_bench.foreach_norm(x, scalar)
+    return y
+
+
+def gcd(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """Greatest common divisors of x1 and x2, broadcast; dense and of one type: int16, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.gcd(x1, x2)
     return y
 
 
@@ -17,13 +66,43 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
+    y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
+    return y
+
+
+def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """The larger elements of x1 and x2, broadcast; dense and of one type: bfloat16, float16, float32, int8, int32 or int64."""
+    y: torch.Tensor = torch.ops.cann_bench.maximum(x1, x2)
+    return y
+
+
+def mish(x: torch.Tensor) -> torch.Tensor:
+    """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6) -> torch.Tensor:
     """x / sqrt(mean(x^2) + epsilon) * gamma along the last axis; dense x and gamma of one type: float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.rms_norm(x, gamma, epsilon)
     return y
 
 
+def sigmoid(x: torch.Tensor) -> torch.Tensor:
+    """1 / (1 + e^-x); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.sigmoid(x)
+    return y
+
+
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """Exponentials of x along `dim`, divided by their sum; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.softmax(x, dim)
+    return y
+
+
+def swi_glu(input: torch.Tensor, dim: int = -1) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """a * sigmoid(a) * b for the halves a and b of `input` along `dim`; dense input of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.swi_glu(input, dim)
     return y

@@ -1,0 +1,59 @@
+/* Binds apply_rotary_pos_emb to torch. */
+#include <tuple>
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+#include "torch_npu/csrc/core/npu/NPUStream.h"
+#include "torch_npu/csrc/framework/OpCommand.h"
+
+#include "../../../common/torch_arguments.h"
+#include "../op_kernel/apply_rotary_pos_emb_launch.h"
+
+namespace cann_bench {
+
+TORCH_LIBRARY_FRAGMENT(cann_bench, m) {
+    m.def("apply_rotary_pos_emb(Tensor query, Tensor key, Tensor cos, Tensor sin, int layout=0, str rotaryMode=\"half\") -> (Tensor, Tensor)");
+}
+
+std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_meta(const at::Tensor &query, const at::Tensor &key, const at::Tensor &, const at::Tensor &, int64_t,
+                                                             c10::string_view) {
+    return {at::empty_like(query), at::empty_like(key)};
+}
+
+std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_npu(const at::Tensor &query, const at::Tensor &key, const at::Tensor &cos, const at::Tensor &sin,
+                                                            int64_t layout, c10::string_view rotaryMode) {
+    const c10::OptionalDeviceGuard guard(query.device());
+    TORCH_CHECK(query.dim() == 4 && query.sizes() == key.sizes() && query.size(3) % 2 == 0, "query and key have to be of one shape with an even last axis");
+    TORCH_CHECK(cos.sizes() == sin.sizes() && cos.size(-1) == query.size(3) / 2, "cos and sin have to be of one shape with half the last axis of query");
+    for (const auto &tensor : {query, key, cos, sin}) {
+        baseline::CheckDense(tensor);
+    }
+    const auto type = baseline::ElementTypeOf(query);
+    auto queryOut = at::empty_like(query), keyOut = at::empty_like(key);
+    if (query.numel() == 0) {
+        return {queryOut, keyOut};
+    }
+    const RotaryTensors tensors{{query.data_ptr(), key.data_ptr()},
+                                {queryOut.data_ptr(), keyOut.data_ptr()},
+                                cos.data_ptr(),
+                                sin.data_ptr(),
+                                query.size(0),
+                                query.size(layout == 0 ? 1 : 2),
+                                query.size(layout == 0 ? 2 : 1),
+                                query.size(3) / 2,
+                                layout == 1,
+                                rotaryMode == "interleaved",
+                                cos.dim() == 2};
+    auto stream = c10_npu::getCurrentNPUStream().stream(false);
+    at_npu::native::OpCommand::RunOpApi("ApplyRotaryPosEmb", [=]() -> int {
+        LaunchApplyRotaryPosEmb(type, tensors, stream);
+        return 0;
+    });
+    return {queryOut, keyOut};
+}
+
+TORCH_LIBRARY_IMPL(cann_bench, Meta, m) { m.impl("apply_rotary_pos_emb", apply_rotary_pos_emb_meta); }
+
+TORCH_LIBRARY_IMPL(cann_bench, PrivateUse1, m) { m.impl("apply_rotary_pos_emb", apply_rotary_pos_emb_npu); }
+
+}  // namespace cann_bench
