@@ -163,3 +163,11 @@ def test_a_machine_without_cmake_makes_no_dry_run_and_says_so(tmp_path: Path, mo
     plan, folder = planned(tmp_path, PROJECT)
     monkeypatch.setenv("PATH", "")
     assert dry_run(replace(plan), folder, tmp_path).detail.startswith("this machine has no cmake")
+
+
+@needs_cmake
+def test_all_reference_kernels_are_packaged_and_their_build_runs_dry(tmp_path: Path) -> None:
+    source = Path(__file__).resolve().parents[2] / "kernels/reference"
+    made = deliver(DeliveryRequest(str(source), str(tmp_path / "out"), str(tmp_path / "cache"), evaluates=False))
+    assert [(check.name, check.status) for check in made.checks] == [("files", Status.PASSED), ("build.sh, dry run", Status.PASSED)], made.checks
+    assert len(made.plan.operators) == len(list((source / "csrc/ops").iterdir()))

@@ -42,10 +42,30 @@ def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tenso
     return indices
 
 
+def cross_entropy_loss(
+    input: torch.Tensor,  # noqa: A002 - the name of the schema
+    target: torch.Tensor,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> torch.Tensor:
+    """-log(softmax(input, dim 1)[target]) per position, or their mean or sum; dense input of float16, bfloat16 or float32.
+
+    `target` holds classes (int32, int64) or class probabilities in shape and dtype of input.
+    """
+    loss: torch.Tensor = torch.ops.cann_bench.cross_entropy_loss(input, target, reduction, ignore_index)
+    return loss
+
+
 def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
     """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
     values, indices = torch.ops.cann_bench.cummin(input, dim)
     return values, indices
+
+
+def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
+    y, scale = torch.ops.cann_bench.dynamic_quant(x)
+    return y, scale
 
 
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
@@ -84,6 +104,14 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def grid_sampler_3d(
+    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> torch.Tensor:
+    """Volumes x [N, C, D, H, W] sampled at the points of grid [N, OD, OH, OW, 3]; dense, both float16 or both float32."""
+    y: torch.Tensor = torch.ops.cann_bench.grid_sampler_3d(x, grid, interpolation_mode, padding_mode, align_corners)
+    return y
+
+
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
@@ -99,6 +127,14 @@ def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
+def resize_bilinear(
+    x: torch.Tensor, output_size: list[int] | None = None, align_corners: bool = False, scale_factor: list[float] | None = None
+) -> torch.Tensor:
+    """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
     return y
 
 

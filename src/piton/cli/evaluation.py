@@ -21,6 +21,7 @@ from piton.cli.printing import open_console
 from piton.core.errors import StorageError, UsageError
 from piton.core.execution import Accuracy
 from piton.core.foreign import SizeBudget
+from piton.core.named import named
 from piton.core.report import Report
 from piton.core.timeline import MOST_BLOCKS, TimelineRequest
 from piton.core.verdict import LEFT_OUT, Cause, Verdict
@@ -260,16 +261,10 @@ def hidden_request(key_file: str, count: int, *, lists_failures: bool, reveals: 
 
 def accuracy_mode(name: str) -> Accuracy:
     """The accuracy mode of that name. Raises UsageError for another one."""
-    for known in get_args(Accuracy):
-        if name == known:
-            accuracy: Accuracy = known
-            return accuracy
-    raise UsageError(f"there is no accuracy mode {name!r}", expected=" or ".join(get_args(Accuracy)), action="check --accuracy")
+    modes: tuple[Accuracy, ...] = get_args(Accuracy)
+    return named(name, modes, "there is no accuracy mode", "check --accuracy")
 
 
 def _profile(name: str) -> PrecisionProfile:
-    for known in get_args(PrecisionProfile):
-        if name == known:
-            profile: PrecisionProfile = known
-            return profile
-    raise UsageError(f"there is no precision profile {name!r}", expected=" or ".join(get_args(PrecisionProfile)), action="check --profile")
+    profiles: tuple[PrecisionProfile, ...] = get_args(PrecisionProfile)
+    return named(name, profiles, "there is no precision profile", "check --profile")

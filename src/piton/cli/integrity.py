@@ -6,8 +6,8 @@ import json
 from typing import Literal, get_args
 
 from piton.catalog.integrity_file import shipped_policy
-from piton.core.errors import UsageError
 from piton.core.integrity import IntegrityMode, Policy, Rule
+from piton.core.named import named
 from piton.evaluate.integrity import integrity_policy
 from piton.evaluate.policy import Bounds
 from piton.report.integrity_text import DIMENSIONS, consequences, of_track, policy_markdown, scope_text
@@ -23,11 +23,8 @@ def policy_text(track: str, form: Literal["text", "markdown", "json"]) -> str:
 
 def integrity_mode(name: str) -> IntegrityMode:
     """The mode of that name. Raises UsageError for another one."""
-    for known in get_args(IntegrityMode):
-        if name == known:
-            mode: IntegrityMode = known
-            return mode
-    raise UsageError(f"there is no integrity mode {name!r}", expected=" or ".join(get_args(IntegrityMode)), action="check --integrity")
+    modes: tuple[IntegrityMode, ...] = get_args(IntegrityMode)
+    return named(name, modes, "there is no integrity mode", "check --integrity")
 
 
 def _json(policy: Policy) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
-from piton.core.errors import UsageError
+from piton.core.named import named
 from piton.core.operator import Frozen
 from piton.core.report import CaseResult, OperatorResult, Report
 from piton.core.score import CasePoints, is_correct, operator_score
@@ -45,11 +45,8 @@ class Reward(Frozen):
 
 def rule_named(name: str) -> Rule:
     """The rule of that name. Raises UsageError for another one."""
-    for known in get_args(Rule):
-        if name == known:
-            rule: Rule = known
-            return rule
-    raise UsageError(f"there is no rule {name!r} for a reward", expected=" or ".join(get_args(Rule)), action="check `rule`")
+    rules: tuple[Rule, ...] = get_args(Rule)
+    return named(name, rules, "for a reward there is no rule", "check `rule`")
 
 
 def reward_of(report: Report, rule: Rule = DEFAULT_RULE) -> Reward:

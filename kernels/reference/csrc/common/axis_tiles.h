@@ -54,6 +54,34 @@ public:
         ForBlocks(unit, chunk, [&](uint32_t at, const Blocks &blocks) { CopyIn(x[at], from, blocks); });
     }
 
+    /*
+     * Brings a tile's lines into L2. A strip's pieces of lines start anywhere, so that up to twice their bytes would be fetched; neighbouring cores, whose
+     * strips lie side by side, each fetch some of the lines for all of them, from a multiple of 128 bytes on. Nothing depends on who comes first. `scratch`
+     * has as many bytes as PrepareAhead says, and what it holds is of no use.
+     */
+    template <typename T>
+    __aicore__ inline void LoadAhead(const AscendC::LocalTensor<T> &scratch, const AscendC::GlobalTensor<T> &from, int64_t unit, uint32_t chunk) const {
+        constexpr uint32_t kGranule = 128 / sizeof(T);
+        if (!isAhead_ || chunk >= Chunks()) {
+            return;
+        }
+        const uint32_t strip = unit % tiling_.perOuter, own = strip % kTogether;
+        const int64_t line = unit / tiling_.perOuter * tiling_.length + StartOf(chunk), column = (strip - own) * static_cast<int64_t>(tiling_.width);
+        const int64_t left = tiling_.inner - column, lanes = left < kTogether * tiling_.width ? left : kTogether * tiling_.width;
+        for (uint32_t i = own; i < LengthAt(chunk); i += kTogether) {
+            const int64_t start = (line + i) * tiling_.inner + column, aligned = start / kGranule * kGranule;
+            const uint32_t bytes = (start + lanes - aligned) * sizeof(T);
+            AscendC::DataCopyPad(scratch, from[aligned], AscendC::DataCopyExtParams{1, bytes, 0, 0, 0}, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
+        }
+    }
+
+    /* What LoadAhead needs for elements of this size; 0 where it does nothing. */
+    __aicore__ inline uint32_t PrepareAhead(uint32_t elementBytes) {
+        const bool isSideBySide = isLines_ && tiling_.units == tiling_.blocks && tiling_.perOuter >= kTogether;
+        isAhead_ = isSideBySide && tiling_.inner * elementBytes % 128 != 0 && tiling_.width * elementBytes <= kWideEnough;
+        return isAhead_ ? kTogether * tiling_.width * elementBytes + 128 : 0;
+    }
+
     template <typename T>
     __aicore__ inline void Store(const AscendC::GlobalTensor<T> &to, const AscendC::LocalTensor<T> &y, int64_t unit, uint32_t chunk) const {
         ForBlocks(unit, chunk, [&](uint32_t at, const Blocks &blocks) { CopyOut(to, y[at], blocks); });
@@ -158,9 +186,13 @@ private:
         }
     }
 
+    static constexpr uint32_t kTogether = 4;       // strips that are loaded ahead together
+    static constexpr uint32_t kWideEnough = 1024;  // bytes of a piece of a line; of longer ones little is fetched in vain
+
     AxisTiling tiling_;
     int64_t along_;
     bool isLines_;
+    bool isAhead_ = false;
 };
 
 }  // namespace common

@@ -82,6 +82,33 @@ __aicore__ inline void ContinueRamp(const Words &ramp, uint32_t group, uint32_t 
     }
 }
 
+/* The lanes in `lanes` (a bit each) of 64 words of every row. */
+__aicore__ inline void FillLanes(const Words &words, uint32_t rows, uint32_t pitch, uint64_t lanes, int32_t value) {
+    constexpr uint32_t kFarthest = 255;  // blocks from repeat to repeat
+    const uint64_t mask[2] = {lanes, 0};
+    const uint32_t blocks = pitch / kLines, step = blocks <= kFarthest ? rows : 1;
+    for (uint32_t row = 0; row < rows; row += step) {
+        AscendC::Duplicate(words[row * pitch], value, mask, step, 1, step > 1 ? blocks : 0);
+    }
+}
+
+/* The last `missing` words of every row, at most 64: `value` where `which` has a bit. */
+__aicore__ inline void FillRowEnds(const Words &words, uint32_t rows, uint32_t pitch, uint32_t missing, int32_t value, uint64_t which = ~0ULL) {
+    const uint32_t first = pitch > kWordLanes ? pitch - kWordLanes : 0, lanes = pitch - first, left = lanes - missing;
+    const uint64_t all = lanes == kWordLanes ? ~0ULL : (1ULL << lanes) - 1;
+    FillLanes(words[first], rows, pitch, all & ~((1ULL << left) - 1) & which, value);
+}
+
+/* Zeros in both buffers of a queue: what a copy leaves out is computed along, and must be something. */
+template <typename T, typename Queue>
+__aicore__ inline void ClearBuffers(Queue &queue, uint32_t elements) {
+    for (uint32_t buffer = 0; buffer < 2; ++buffer) {
+        auto x = queue.template AllocTensor<T>();
+        AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(elements * sizeof(T) / sizeof(int32_t)));
+        queue.FreeTensor(x);
+    }
+}
+
 /* Waits on the pipe that the event names for what the other one has done so far. */
 template <AscendC::HardEvent event>
 __aicore__ inline void Await() {

@@ -10,9 +10,13 @@
 #ifndef REFERENCE_ARG_MAX_LANES_H
 #define REFERENCE_ARG_MAX_LANES_H
 
+#include <limits>
+
 #include "../../../common/axis_tiles.h"
 #include "../../../common/row_vector.h"
 #include "arg_max_duel.h"
+#include "arg_max_mapping.h"
+#include "arg_max_parts.h"
 
 template <typename T>
 class ArgMaxLanes {
@@ -26,21 +30,23 @@ public:
     static constexpr int64_t kBytesOfRows = 2 * sizeof(T) + kMapped;
     static constexpr int64_t kBytesOfLines = 2 * sizeof(T) + (Keys::kWords == 1 && !Keys::kIsNarrow ? kMapped - 4 : kMapped);
     static constexpr int64_t kBytesPerLane = (Keys::kWords + 2) * sizeof(int32_t) + 2 * sizeof(int64_t) + sizeof(int32_t) + 1;
-    static constexpr int64_t kFixedBytes = 4096;
-    static constexpr int64_t kPartBytes = 32;  // in device memory: key and place of a part of a row
+    static constexpr int64_t kFixedBytes = 6144;  // lanes' rounding, records of parts
 
     __aicore__ inline void Init(GM_ADDR input, GM_ADDR indices, GM_ADDR workspace, const common::AxisTiling &tiling) {
         tiling_ = tiling;
         tiles_.Init(tiling);
         input_.SetGlobalBuffer((__gm__ T *)input);
         indices_.SetGlobalBuffer((__gm__ int64_t *)indices);
-        parts_.SetGlobalBuffer((__gm__ int32_t *)workspace);
         isLines_ = tiling.mode == common::AxisMode::kLines;
-        hasKeys_ = !isLines_ || Keys::kIsNarrow || Keys::kIsWide;
+        mapping_.Init(pipe_, tiling, tiling.perTile - tiles_.LengthAt(0));
+        isSingle_ = mapping_.IsNeeded() && tiles_.Chunks() == 1 && tiling.lines > 1;
+        if (tiling.mode == common::AxisMode::kParts) {
+            parts_.Init(pipe_, indices, workspace, tiling);
+        }
         InitBuffers();
         MakeRamp();
         if (tiles_.LeavesGaps()) {
-            ClearInput();
+            common::ClearBuffers<T>(in_, tiling_.lines * tiling_.lanes);
         }
     }
 
@@ -57,7 +63,7 @@ public:
             Finish(unit);
         }
         if (tiling_.mode == common::AxisMode::kParts && tiling_.perOuter > 1) {
-            JoinParts();
+            parts_.Join();
         }
     }
 
@@ -67,8 +73,9 @@ private:
     __aicore__ inline void InitBuffers() {
         const uint32_t perLine = tiling_.lanes, all = tiling_.lines * perLine, slack = common::kWordLanes;
         pipe_.InitBuffer(in_, 2, all * sizeof(T));
-        if (hasKeys_) {
+        if (mapping_.IsNeeded()) {
             pipe_.InitBuffer(keys_, (all * Keys::kWords + slack) * sizeof(int32_t));
+            AscendC::Duplicate(keys_.template Get<int32_t>()[all * Keys::kWords], 0, static_cast<int32_t>(slack));
         }
         pipe_.InitBuffer(ramp_, all * sizeof(int32_t));
         pipe_.InitBuffer(places_, (all + slack) * sizeof(int32_t));
@@ -80,11 +87,8 @@ private:
         pipe_.InitBuffer(kept_, perLine * sizeof(int32_t));
         pipe_.InitBuffer(numbers_, perLine / 8 < 32 ? 32 : perLine / 8);
         pipe_.InitBuffer(out_, 2, perLine * sizeof(int64_t));
-        pipe_.InitBuffer(sign_, common::kWordLanes * sizeof(int32_t));
-        pipe_.InitBuffer(record_, kPartBytes);
         const uint32_t met = Keys::kIsFloat ? all : all / 2;
         duel_.Init(pipe_, met > perLine ? met : perLine);
-        AscendC::Duplicate(sign_.template Get<int32_t>(), kLowestInt, static_cast<int32_t>(common::kWordLanes));
     }
 
     /* The place of each lane of each line: its line, or in a row the element of its segment. */
@@ -97,15 +101,6 @@ private:
         common::ContinueRamp(ramp, tiling_.lanes, tiling_.lines, 1);
     }
 
-    /* What a copy leaves out is computed along; it must be something. */
-    __aicore__ inline void ClearInput() {
-        for (uint32_t buffer = 0; buffer < 2; ++buffer) {
-            auto x = in_.template AllocTensor<T>();
-            AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(tiling_.lines * tiling_.lanes * sizeof(T) / sizeof(int32_t)));
-            in_.FreeTensor(x);
-        }
-    }
-
     __aicore__ inline void CopyIn(int64_t unit, uint32_t chunk) {
         if (unit < 0) {
             return;
@@ -115,7 +110,15 @@ private:
         in_.EnQue(x);
     }
 
-    __aicore__ inline Contestants Best() { return {bestKey_.template Get<int32_t>(), BestLow(), bestPlace_.template Get<int32_t>()}; }
+    /* The best so far; where a unit has but one tile, what is left of that, unless its keys are the elements that the next load overwrites. */
+    __aicore__ inline Contestants Best() {
+        if (!isSingle_) {
+            return {bestKey_.template Get<int32_t>(), BestLow(), bestPlace_.template Get<int32_t>()};
+        }
+        const auto keys = keys_.template Get<int32_t>();
+        const Words low = Keys::kIsWide ? keys[tiling_.lines * tiling_.lanes] : keys;
+        return Contestants{keys, low, places_.template Get<int32_t>()}[(tiling_.lines - 1) * tiling_.lanes];
+    }
 
     __aicore__ inline Words BestLow() {
         if constexpr (Keys::kIsWide) {
@@ -126,6 +129,9 @@ private:
     }
 
     __aicore__ inline void Begin() {
+        if (isSingle_) {
+            return AscendC::PipeBarrier<PIPE_V>();
+        }
         const auto best = Best();
         const int32_t lanes = tiling_.lanes + common::kWordLanes;  // keys are read in whole repeats
         AscendC::PipeBarrier<PIPE_V>();
@@ -142,115 +148,15 @@ private:
         auto x = in_.template DeQue<T>();
         auto keys = x.template ReinterpretCast<int32_t>();
         const uint32_t lines = tiles_.LinesAt(chunk);
-        if (hasKeys_) {
+        if (mapping_.IsNeeded()) {
             keys = keys_.template Get<int32_t>();
-            Map(keys, x, lines);
+            mapping_.Map(keys, x, lines, places_.template Get<int32_t>());
         }
         if (isForNan) {
             MarkNan(keys, lines * tiling_.lanes);
         }
         Reduce(keys, lines, tiles_.StartOf(chunk));
         in_.FreeTensor(x);
-    }
-
-    /* Keys of a tile, line by line; those of int64 in two parts. */
-    __aicore__ inline void Map(const Words &keys, const AscendC::LocalTensor<T> &x, uint32_t lines) {
-        if constexpr (Keys::kIsNarrow) {
-            const auto wide = isLines_ ? keys : places_.template Get<int32_t>();
-            AscendC::Cast(Floats(wide), x, AscendC::RoundMode::CAST_NONE, static_cast<int32_t>(lines * tiling_.lanes));
-            AscendC::PipeBarrier<PIPE_V>();
-            if (!isLines_) {
-                MapRows(keys, wide);
-            }
-        } else {
-            const auto words = x.template ReinterpretCast<int32_t>();
-            if (isLines_) {
-                MapWideLines(keys, words, lines);
-            } else {
-                MapRows(keys, words);
-            }
-        }
-        AscendC::PipeBarrier<PIPE_V>();
-        if constexpr (Keys::kIsWide) {
-            OrderLow(keys[tiling_.lines * tiling_.lanes], lines * tiling_.lanes);
-        }
-    }
-
-    __aicore__ inline void MapRows(const Words &keys, const Words &rows) {
-        const uint32_t pitch = tiling_.perTile * Keys::kWords, missing = (tiling_.perTile - tiles_.LengthAt(0)) * Keys::kWords;
-        if (missing > 0) {
-            FillGaps(rows, pitch, missing);
-            AscendC::PipeBarrier<PIPE_V>();
-        }
-        common::RowsToLanes(LinesOf(keys), rows, {tiling_.outers, pitch / common::kLines, pitch});
-    }
-
-    /* What a row lacks is the lowest key. A repeat reaches 64 words: the last ones of each row, or all of a shorter one. */
-    __aicore__ inline void FillGaps(const Words &rows, uint32_t pitch, uint32_t missing) {
-        const uint32_t first = pitch > common::kWordLanes ? pitch - common::kWordLanes : 0, lanes = pitch - first;
-        const uint64_t gap = (lanes == common::kWordLanes ? ~0ULL : (1ULL << lanes) - 1) & ~((1ULL << (lanes - missing)) - 1);
-        constexpr uint64_t kUpper = 0xaaaaaaaaaaaaaaaaULL;
-        FillLanes(rows[first], Keys::kLowest, Keys::kIsWide ? gap & kUpper : gap, pitch);
-        if constexpr (Keys::kIsWide) {
-            FillLanes(rows[first], 0, gap & ~kUpper, pitch);
-        }
-    }
-
-    __aicore__ inline void FillLanes(const Words &words, int32_t value, uint64_t lanes, uint32_t pitch) {
-        const uint64_t mask[2] = {lanes, 0};
-        const uint32_t blocks = pitch / common::kLines, step = blocks <= common::kMostStride ? tiling_.outers : 1;
-        for (uint32_t row = 0; row < tiling_.outers; row += step) {
-            AscendC::Duplicate(words[row * pitch], value, mask, step, 1, step > 1 ? blocks : 0);
-        }
-    }
-
-    /* Of int64 every other line holds upper halves; these come first. */
-    __aicore__ inline common::LaneLines LinesOf(const Words &keys) const {
-        if constexpr (!Keys::kIsWide) {
-            return common::DenseLines(keys, tiling_.lanes);
-        } else {
-            return WideLines(keys, keys[tiling_.lines * tiling_.lanes], tiling_.lanes);
-        }
-    }
-
-    static __aicore__ inline common::LaneLines WideLines(const Words &upper, const Words &lower, uint32_t lanes) {
-        common::LaneLines lines;
-        for (uint32_t element = 0; element < common::kLines / 2; ++element) {
-            lines.line[2 * element] = lower[element * lanes];
-            lines.line[2 * element + 1] = upper[element * lanes];
-        }
-        return lines;
-    }
-
-    /* How int64 of one line lie as eight rows: lane (element of its block) * lanes / 4 + (block) afterwards. */
-    __aicore__ inline common::LaneShape WideShape() const {
-        const uint32_t segments = tiling_.lanes / (4 * common::kLines);
-        return {common::kLines, segments, segments * common::kLines};
-    }
-
-    __aicore__ inline void MapWideLines(const Words &keys, const Words &words, uint32_t lines) {
-        const auto lower = keys[tiling_.lines * tiling_.lanes];
-        for (uint32_t line = 0; line < lines; ++line) {
-            const uint32_t first = line * tiling_.lanes;
-            common::RowsToLanes(WideLines(keys[first], lower[first], tiling_.lanes / 4), words[2 * first], WideShape());
-        }
-    }
-
-    /* Lower halves are unsigned: with the highest bit the other way round, which is x | sign - x & sign, they compare as int32 does. */
-    __aicore__ inline void OrderLow(const Words &low, uint32_t count) {
-        const auto with = places_.template Get<int32_t>();
-        const auto halves = low.template ReinterpretCast<uint16_t>(), withHalves = with.template ReinterpretCast<uint16_t>();
-        const auto sign = sign_.template Get<uint16_t>();
-        const AscendC::BinaryRepeatParams oneSign(1, 1, 1, 8, 8, 0);
-        for (uint32_t done = 0; done < count; done += common::kMostRepeats * common::kWordLanes) {
-            const uint32_t left = (count - done) / common::kWordLanes, repeats = left < common::kMostRepeats ? left : common::kMostRepeats;
-            AscendC::Or(withHalves[2 * done], halves[2 * done], sign, 2 * common::kWordLanes, repeats, oneSign);
-            AscendC::PipeBarrier<PIPE_V>();
-            AscendC::And(halves[2 * done], halves[2 * done], sign, 2 * common::kWordLanes, repeats, oneSign);
-        }
-        AscendC::PipeBarrier<PIPE_V>();
-        AscendC::Sub(low, with, low, static_cast<int32_t>(count));
-        AscendC::PipeBarrier<PIPE_V>();
     }
 
     /* The lines of a tile against each other, the last one against the best so far. */
@@ -267,6 +173,9 @@ private:
             duel_.Run(all[late], all[first * lanes], places[late], half * lanes);
             all.place = places;
             first += half;
+        }
+        if (isSingle_) {
+            return;
         }
         AscendC::Adds(places[last], all.place[last], static_cast<int32_t>(start), static_cast<int32_t>(lanes));
         AscendC::PipeBarrier<PIPE_V>();
@@ -334,13 +243,9 @@ private:
         const auto found = Results();
         const auto numbers = numbers_.template Get<uint8_t>();
         AscendC::Select(Floats(found.place), numbers, Floats(kept), Floats(found.place), AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE, lanes);
-        AscendC::Select(Floats(found.key), numbers, Floats(found.key), NotANumber(), AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, lanes);
+        AscendC::Select(Floats(found.key), numbers, Floats(found.key), std::numeric_limits<float>::quiet_NaN(), AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE,
+                        lanes);
         AscendC::PipeBarrier<PIPE_V>();
-    }
-
-    static __aicore__ inline float NotANumber() {
-        const uint32_t bits = 0x7fc00000;
-        return *reinterpret_cast<const float *>(&bits);
     }
 
     /* 1 for a NaN, less for a number: the places as floats are tiny. */
@@ -354,100 +259,16 @@ private:
 
     __aicore__ inline void Finish(int64_t unit) {
         if (tiling_.mode == common::AxisMode::kParts) {
-            return FinishPart(unit);
+            return parts_.Finish(unit, Best()[tiling_.lanes - tiling_.outers], tiles_.PartStart(unit));
         }
         auto indices = out_.template AllocTensor<int64_t>();
-        const auto places = Best().place;
-        if (Keys::kIsWide && isLines_) {
-            common::LanesToRows(indices.template ReinterpretCast<int32_t>(), WideLines(Zeros(), places, tiling_.lanes / 4), WideShape());
-        } else {
-            const uint32_t count = isLines_ ? tiling_.lanes : tiling_.outers;
-            AscendC::Cast(indices, places[tiling_.lanes - count], AscendC::RoundMode::CAST_NONE, count);
-        }
+        const uint32_t count = isLines_ ? tiling_.lanes : tiling_.outers;
+        mapping_.ToIndices(indices, Best().place[tiling_.lanes - count], count, kept_.template Get<int32_t>());
         out_.EnQue(indices);
         auto stored = out_.template DeQue<int64_t>();
         tiles_.StoreReduced(indices_, stored, unit);
         out_.FreeTensor(stored);
     }
-
-    /* Upper halves of places: what is kept for NaN elsewhere. */
-    __aicore__ inline Words Zeros() {
-        const auto zeros = kept_.template Get<int32_t>();
-        AscendC::Duplicate(zeros, 0, static_cast<int32_t>(tiling_.lanes));
-        AscendC::PipeBarrier<PIPE_V>();
-        return zeros;
-    }
-
-    /* A contestant in the scalar unit. */
-    struct Single {
-        int32_t key;
-        int32_t low;
-        int32_t place;
-    };
-
-    static __aicore__ inline float FloatOf(int32_t bits) { return *reinterpret_cast<const float *>(&bits); }
-
-    static __aicore__ inline bool IsLarger(const Single &a, const Single &b) {
-        if constexpr (Keys::kIsFloat) {
-            const float x = FloatOf(a.key), y = FloatOf(b.key);
-            return x > y || (x != x && y == y);
-        } else {
-            return a.key > b.key || (a.key == b.key && a.low > b.low);
-        }
-    }
-
-    __aicore__ inline void FinishPart(int64_t unit) {
-        common::Await<AscendC::HardEvent::V_S>();
-        const auto best = Best()[tiling_.lanes - tiling_.outers];
-        const int32_t start = tiles_.PartStart(unit);
-        Single most{};
-        for (uint32_t row = 0; row < tiling_.outers; ++row) {
-            const int32_t low = Keys::kIsWide ? best.low.GetValue(row) : 0, shift = start + row * tiling_.pitch;
-            const Single one{best.key.GetValue(row), low, best.place.GetValue(row) + shift};
-            most = row == 0 || IsLarger(one, most) ? one : most;
-        }
-        common::Await<AscendC::HardEvent::S_V>();
-        if (tiling_.perOuter == 1) {
-            return StoreIndex(unit, most.place);
-        }
-        const auto record = record_.template Get<int32_t>();
-        record.SetValue(0, most.key);
-        record.SetValue(1, most.low);
-        record.SetValue(2, most.place);
-        common::Await<AscendC::HardEvent::S_MTE3>();
-        AscendC::DataCopyPad(parts_[unit * kPartWords], record, {1, 3 * sizeof(int32_t), 0, 0, 0});
-        common::Await<AscendC::HardEvent::MTE3_S>();
-    }
-
-    __aicore__ inline void StoreIndex(int64_t row, int32_t place) {
-        const auto index = record_.template Get<int64_t>();
-        index.SetValue(0, place);
-        common::Await<AscendC::HardEvent::S_MTE3>();
-        AscendC::DataCopyPad(indices_[row], index, {1, sizeof(int64_t), 0, 0, 0});
-        common::Await<AscendC::HardEvent::MTE3_S>();
-    }
-
-    /* The largest of the parts of a row, by a core per row. */
-    __aicore__ inline void JoinParts() {
-        AscendC::SyncAll();
-        const uint32_t parts = tiling_.perOuter, bytes = 3 * sizeof(int32_t), apart = kPartWords * sizeof(int32_t) - bytes;
-        const auto all = places_.template Get<int32_t>();
-        for (int64_t row = AscendC::GetBlockIdx(); row < tiling_.outer; row += AscendC::GetBlockNum()) {
-            AscendC::DataCopyPad(all, parts_[row * parts * kPartWords], AscendC::DataCopyExtParams{static_cast<uint16_t>(parts), bytes, apart, 0, 0},
-                                 AscendC::DataCopyPadExtParams<int32_t>{false, 0, 0, 0});
-            common::Await<AscendC::HardEvent::MTE2_S>();
-            Single most{};
-            for (uint32_t part = 0; part < parts; ++part) {
-                const uint32_t at = part * kPartWords;
-                const Single one{all.GetValue(at), all.GetValue(at + 1), all.GetValue(at + 2)};
-                most = part == 0 || IsLarger(one, most) ? one : most;
-            }
-            common::Await<AscendC::HardEvent::S_MTE2>();
-            StoreIndex(row, most.place);
-        }
-    }
-
-    static constexpr uint32_t kPartWords = kPartBytes / sizeof(int32_t);
 
     AscendC::TPipe pipe_;
     AscendC::TQue<AscendC::TPosition::VECIN, 2> in_;
@@ -460,16 +281,15 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> bestPlace_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> kept_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> numbers_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> sign_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> record_;
     AscendC::GlobalTensor<T> input_;
     AscendC::GlobalTensor<int64_t> indices_;
-    AscendC::GlobalTensor<int32_t> parts_;
     common::AxisTiles<false> tiles_;
+    ArgMaxMapping<T> mapping_;
     ArgMaxDuel<T> duel_;
+    ArgMaxParts<T> parts_;
     common::AxisTiling tiling_;
     bool isLines_;
-    bool hasKeys_;
+    bool isSingle_;
 };
 
 #endif  // REFERENCE_ARG_MAX_LANES_H

@@ -47,7 +47,7 @@ static void LaunchTyped(const CumminTensors &tensors, const common::AxisShape &s
 int64_t CumminWorkspaceBytes(const common::AxisShape &shape) {
     const bool mayHaveParts = shape.inner == 1 && shape.length >= common::kWorthParts;
     const int64_t parts = std::max<int64_t>(common::VectorCores() / shape.outer, 1) + 1;
-    return mayHaveParts ? shape.outer * parts * CumminLanes<float>::kPartBytes : 0;
+    return mayHaveParts ? shape.outer * parts * kCumminPartBytes : 0;
 }
 
 void LaunchCummin(CumminType type, const CumminTensors &tensors, const common::AxisShape &shape, void *stream) {

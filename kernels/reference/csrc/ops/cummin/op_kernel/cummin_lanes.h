@@ -17,6 +17,7 @@
 #include "../../../common/axis_tiles.h"
 #include "../../../common/row_vector.h"
 #include "cummin_launch.h"
+#include "cummin_parts.h"
 #include "cummin_scan.h"
 
 template <typename T>
@@ -32,21 +33,20 @@ public:
     static constexpr int64_t kBytesOfRows = kBuffers + 2 * sizeof(Key);
     static constexpr int64_t kBytesOfLines = kBuffers + (kIsNarrow ? 2 * sizeof(Key) : 0);
     static constexpr int64_t kBytesPerLane = CumminScan<Key, true>::kBytesPerLane + CumminScan<int32_t, false>::kBytesPerLane;
-    static constexpr int64_t kFixedBytes = 4096;
-    static constexpr int64_t kPartBytes = 128;  // in device memory: keys and places of a part's rows, and of all of it
+    static constexpr int64_t kFixedBytes = 8192;  // lanes' rounding, records of parts, what is loaded ahead
 
     __aicore__ inline void Init(const CumminTensors &tensors, const common::AxisTiling &tiling) {
         tiling_ = tiling;
+        workspace_ = (GM_ADDR)tensors.workspace;
         tiles_.Init(tiling);
         input_.SetGlobalBuffer((__gm__ T *)tensors.input);
         values_.SetGlobalBuffer((__gm__ T *)tensors.values);
         indices_.SetGlobalBuffer((__gm__ int64_t *)tensors.indices);
-        parts_.SetGlobalBuffer((__gm__ int32_t *)tensors.workspace);
         isLines_ = tiling.mode == common::AxisMode::kLines;
         InitBuffers();
         MakeRamp();
         if (tiles_.LeavesGaps()) {
-            ClearInput();
+            common::ClearBuffers<T>(in_, tiling_.lines * tiling_.lanes);
         }
     }
 
@@ -77,7 +77,7 @@ private:
             }
             Scan(unit, chunk, isProbe);
             if (isProbe && chunk + 1 == chunks) {
-                StorePart(unit);
+                parts_.Store(unit, minimum_.Before(), place_.Before());
             }
         }
     }
@@ -95,7 +95,13 @@ private:
         pipe_.InitBuffer(places_, all * sizeof(int32_t));
         pipe_.InitBuffer(bits_, all / 8);
         pipe_.InitBuffer(nanBits_, all / 8);
-        pipe_.InitBuffer(record_, kPartBytes);
+        if (tiling_.mode == common::AxisMode::kParts) {
+            parts_.Init(pipe_, workspace_, tiling_.perOuter, Highest());
+        }
+        aheadBytes_ = tiles_.PrepareAhead(sizeof(T));
+        if (aheadBytes_ > 0) {
+            pipe_.InitBuffer(ahead_, aheadBytes_);
+        }
         minimum_.Init(pipe_, lanes, group, Highest());
         place_.Init(pipe_, lanes, group, 0);
     }
@@ -136,24 +142,18 @@ private:
         }
     }
 
-    /* What a copy leaves out is computed along; it must be something. */
-    __aicore__ inline void ClearInput() {
-        for (uint32_t buffer = 0; buffer < 2; ++buffer) {
-            auto x = in_.template AllocTensor<T>();
-            AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(tiling_.lines * tiling_.lanes * sizeof(T) / sizeof(int32_t)));
-            in_.FreeTensor(x);
-        }
-    }
-
     __aicore__ inline void CopyIn(int64_t unit, uint32_t chunk) {
         auto x = in_.template AllocTensor<T>();
         tiles_.Load(x, input_, unit, chunk);
         in_.EnQue(x);
+        if (aheadBytes_ > 0) {
+            tiles_.LoadAhead(ahead_.template Get<T>(), input_, unit, chunk + 1);
+        }
     }
 
     __aicore__ inline void Begin(int64_t unit, bool isProbe) {
         if (!isProbe && tiling_.mode == common::AxisMode::kParts) {
-            return BeginPart(unit);
+            return parts_.Begin(unit, minimum_.Before(), place_.Before());
         }
         minimum_.Begin();
         place_.Begin();
@@ -263,99 +263,28 @@ private:
         outIndices_.FreeTensor(stored);
     }
 
-    /* A minimum in the scalar unit. */
-    struct Single {
-        Key key;
-        int32_t place;
-    };
-
-    static __aicore__ inline bool IsSmaller(const Single &a, const Single &b) {
-        if constexpr (kIsFloat) {
-            return a.key < b.key || (a.key != a.key && b.key == b.key);
-        } else {
-            return a.key < b.key;
-        }
-    }
-
-    static constexpr uint32_t kPartWords = kPartBytes / sizeof(int32_t);
-    static constexpr uint32_t kRows = 8;  // of a part
-
-    /* What the rows of a part come to, and all of it. */
-    __aicore__ inline void StorePart(int64_t unit) {
-        const auto keys = minimum_.Before();
-        const auto places = place_.Before();
-        const auto record = record_.template Get<int32_t>();
-        common::Await<AscendC::HardEvent::V_S>();
-        Single least{keys.GetValue(0), places.GetValue(0)};
-        for (uint32_t row = 1; row < kRows; ++row) {
-            const Single one{keys.GetValue(row), places.GetValue(row)};
-            least = IsSmaller(one, least) ? one : least;
-        }
-        record.template ReinterpretCast<Key>().SetValue(0, least.key);
-        record.SetValue(1, least.place);
-        common::Await<AscendC::HardEvent::S_V>();
-        common::Await<AscendC::HardEvent::V_MTE3>();
-        common::Await<AscendC::HardEvent::S_MTE3>();
-        const uint32_t rowBytes = kRows * sizeof(int32_t), first = unit * kPartWords;
-        AscendC::DataCopyPad(parts_[first], keys.template ReinterpretCast<int32_t>(), {1, rowBytes, 0, 0, 0});
-        AscendC::DataCopyPad(parts_[first + kRows], places, {1, rowBytes, 0, 0, 0});
-        AscendC::DataCopyPad(parts_[first + 2 * kRows], record, {1, 2 * sizeof(int32_t), 0, 0, 0});
-        common::Await<AscendC::HardEvent::MTE3_V>();
-        common::Await<AscendC::HardEvent::MTE3_S>();
-    }
-
-    /* Each row starts with the least of all before it. The places are of no use yet: earlier parts are looked through there. */
-    __aicore__ inline void BeginPart(int64_t unit) {
-        const uint32_t earlier = unit % tiling_.perOuter, apart = (kPartWords - 2) * sizeof(int32_t);
-        const int64_t first = (unit - earlier) * kPartWords;
-        const auto own = record_.template Get<int32_t>(), others = places_.template Get<int32_t>();
-        const AscendC::DataCopyPadExtParams<int32_t> noPadding{false, 0, 0, 0};
-        common::Await<AscendC::HardEvent::V_MTE2>();
-        AscendC::DataCopyPad(own, parts_[unit * kPartWords], AscendC::DataCopyExtParams{1, 2 * kRows * sizeof(int32_t), 0, 0, 0}, noPadding);
-        if (earlier > 0) {
-            const AscendC::DataCopyExtParams blocks{static_cast<uint16_t>(earlier), 2 * sizeof(int32_t), apart, 0, 0};
-            AscendC::DataCopyPad(others, parts_[first + 2 * kRows], blocks, noPadding);
-        }
-        common::Await<AscendC::HardEvent::MTE2_S>();
-        common::Await<AscendC::HardEvent::V_S>();
-        Single least{Highest(), 0};
-        for (uint32_t part = 0; part < earlier; ++part) {
-            Meet(least, others[part * kRows], 0, 1);
-        }
-        for (uint32_t row = 0; row < kRows; ++row) {
-            minimum_.Before().SetValue(row, least.key);
-            place_.Before().SetValue(row, least.place);
-            Meet(least, own, row, kRows + row);
-        }
-        common::Await<AscendC::HardEvent::S_V>();
-        common::Await<AscendC::HardEvent::S_MTE2>();
-    }
-
-    __aicore__ inline void Meet(Single &least, const common::Words &record, uint32_t keyAt, uint32_t placeAt) {
-        const Single one{record.template ReinterpretCast<Key>().GetValue(keyAt), record.GetValue(placeAt)};
-        least = IsSmaller(one, least) ? one : least;
-    }
-
     AscendC::TPipe pipe_;
     AscendC::TQue<AscendC::TPosition::VECIN, 2> in_;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> outValues_;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> outIndices_;
+    AscendC::TBuf<AscendC::TPosition::VECIN> ahead_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> keys_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> least_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> ramp_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> places_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> bits_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> nanBits_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> record_;
     AscendC::GlobalTensor<T> input_;
     AscendC::GlobalTensor<T> values_;
     AscendC::GlobalTensor<int64_t> indices_;
-    AscendC::GlobalTensor<int32_t> parts_;
     CumminScan<Key, true> minimum_;
     CumminScan<int32_t, false> place_;
+    CumminParts<Key> parts_;
     common::AxisTiles<true> tiles_;
     common::AxisTiling tiling_;
+    GM_ADDR workspace_;
     int64_t rampStart_;
+    uint32_t aheadBytes_;
     bool isLines_;
 };
 

@@ -20,12 +20,29 @@ __global__ __aicore__ void rms_norm_rows(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, co
     kernel.Process();
 }
 
-template <typename T>
-__global__ __aicore__ void rms_norm_long(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, LongRowTiling tiling, float epsilon) {
+template <typename T, LongPhase kPhase>
+__global__ __aicore__ void rms_norm_long(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, GM_ADDR sums, LongRowTiling tiling, float epsilon) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    RmsNormLong<T> kernel;
-    kernel.Init(x, gamma, y, tiling, epsilon);
+    RmsNormLong<T, kPhase> kernel;
+    kernel.Init(x, gamma, y, sums, tiling, epsilon);
     kernel.Process();
+}
+
+template <typename T, LongPhase kPhase>
+static void LaunchLong(const RmsNormTensors &tensors, const LongRowTiling &tiling, float epsilon, void *stream) {
+    const auto x = (GM_ADDR)tensors.x, gamma = (GM_ADDR)tensors.gamma, y = (GM_ADDR)tensors.y, sums = (GM_ADDR)tensors.sums;
+    rms_norm_long<T, kPhase><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, sums, tiling, epsilon);
+}
+
+template <typename T>
+static void LaunchLongRows(const RmsNormTensors &tensors, float epsilon, void *stream) {
+    using Kernel = RmsNormLong<T, LongPhase::kAll>;
+    const auto tiling = PlanLongRows(tensors.rows, tensors.columns, Kernel::kBytesPerElement, Kernel::kFixedBytes);
+    if (tiling.pieces == 1) {
+        return LaunchLong<T, LongPhase::kAll>(tensors, tiling, epsilon, stream);
+    }
+    LaunchLong<T, LongPhase::kSums>(tensors, tiling, epsilon, stream);
+    LaunchLong<T, LongPhase::kResults>(tensors, tiling, epsilon, stream);
 }
 
 template <typename T>
@@ -43,8 +60,12 @@ static void LaunchTyped(const RmsNormTensors &tensors, float epsilon, void *stre
         rms_norm_rows<RmsNormRows<T>><<<tiling.blocks, nullptr, stream>>>(x, gamma, y, tiling, epsilon);
         return;
     }
-    const auto chunks = PlanLongRows(tensors.rows, tensors.columns, RmsNormLong<T>::kBytesPerElement, RmsNormLong<T>::kFixedBytes);
-    rms_norm_long<T><<<chunks.blocks, nullptr, stream>>>(x, gamma, y, chunks, epsilon);
+    LaunchLongRows<T>(tensors, epsilon, stream);
+}
+
+int64_t RmsNormSums(int64_t rows, int64_t columns) {
+    const int64_t pieces = common::PiecesPerRow(rows, columns);
+    return pieces == 1 ? 0 : rows * pieces * common::kBlockFloats;
 }
 
 void LaunchRmsNorm(common::ElementType type, const RmsNormTensors &tensors, float epsilon, void *stream) {

@@ -29,8 +29,10 @@ at::Tensor rms_norm_npu(const at::Tensor &x, const at::Tensor &gamma, double eps
     if (x.numel() == 0) {
         return y;
     }
+    const int64_t rows = x.numel() / x.size(-1), columns = x.size(-1);
+    const auto sums = at::empty({RmsNormSums(rows, columns)}, x.options().dtype(at::kFloat));
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
-    const RmsNormTensors tensors{x.data_ptr(), gamma.data_ptr(), y.data_ptr(), x.numel() / x.size(-1), x.size(-1)};
+    const RmsNormTensors tensors{x.data_ptr(), gamma.data_ptr(), y.data_ptr(), sums.data_ptr(), rows, columns};
     at_npu::native::OpCommand::RunOpApi("RmsNorm", [=]() -> int {
         LaunchRmsNorm(type, tensors, static_cast<float>(epsilon), stream);
         return 0;

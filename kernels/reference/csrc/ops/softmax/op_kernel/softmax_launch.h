@@ -13,7 +13,17 @@ struct SoftmaxShape {
     int64_t inner;
 };
 
-/* y = softmax(x) for dense, non-empty tensors in device memory, on `stream`. */
-void LaunchSoftmax(common::ElementType type, void *x, void *y, const SoftmaxShape &shape, void *stream);
+/* Device memory, dense; sums is room for SoftmaxSums floats. */
+struct SoftmaxTensors {
+    void *x;
+    void *y;
+    void *sums;
+};
+
+/* Of a few very long rows, partial maxima and sums pass from one launch to the next; otherwise 0. */
+int64_t SoftmaxSums(const SoftmaxShape &shape);
+
+/* y = softmax(x) for non-empty tensors, on `stream`. */
+void LaunchSoftmax(common::ElementType type, const SoftmaxTensors &tensors, const SoftmaxShape &shape, void *stream);
 
 #endif  // REFERENCE_SOFTMAX_LAUNCH_H

@@ -7,6 +7,9 @@
  *
  * A strip is taken in chunks, with a running maximum m and sum s per lane; a chunk that raises m scales s by exp(old m - new m). A strip of one chunk stays in
  * the unified buffer and is read once; others are read twice: once for m and s, once for the results.
+ *
+ * Of a few very long rows a strip is a piece, one per core: then a first launch stores m and s of every piece, and a second one combines those of its row
+ * before it computes the results.
  */
 #ifndef REFERENCE_SOFTMAX_STRIPS_H
 #define REFERENCE_SOFTMAX_STRIPS_H
@@ -17,7 +20,7 @@
 #include "softmax_rows.h"
 #include "softmax_tiling.h"
 
-template <typename T>
+template <typename T, StripPhase kPhase>
 class SoftmaxStrips {
 public:
     static constexpr int32_t kBuffers = 2;
@@ -27,12 +30,15 @@ public:
     static constexpr int64_t kBytesPerLane = 3 * sizeof(float);
     static constexpr int64_t kFixedBytes = 64;
 
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, const StripTiling &tiling) {
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR sums, const StripTiling &tiling) {
         tiling_ = tiling;
         share_ = common::ShareOf(tiling.strips);
+        chunks_ = (LinesOf(share_.first) + tiling.linesPerChunk - 1) / tiling.linesPerChunk;  // pieces of different length are on different cores
         x_.SetGlobalBuffer((__gm__ T *)x);
         y_.SetGlobalBuffer((__gm__ T *)y);
-        if (tiling.chunks == 1) {
+        mosts_.SetGlobalBuffer((__gm__ float *)sums);
+        sums_.SetGlobalBuffer((__gm__ float *)sums + tiling.strips * common::kSlice);
+        if (kPhase == StripPhase::kAll && chunks_ == 1) {
             x_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);  // read once: leave the L2 to the output
         }
         const uint32_t perChunk = tiling.linesPerChunk * tiling.stride;
@@ -47,13 +53,16 @@ public:
 
     /* A step handles one chunk once; its data was asked for one step earlier. */
     __aicore__ inline void Process() {
-        const int64_t perStrip = tiling_.chunks == 1 ? 1 : 2 * static_cast<int64_t>(tiling_.chunks), steps = share_.count * perStrip;
+        if constexpr (kPhase == StripPhase::kResults) {
+            LoadSums();
+        }
+        const int64_t perStrip = kPhase == StripPhase::kAll && chunks_ > 1 ? 2 * static_cast<int64_t>(chunks_) : chunks_, steps = share_.count * perStrip;
         CopyIn(ChunkOf(0, perStrip));
         for (int64_t step = 0; step < steps; ++step) {
             if (step + 1 < steps) {
                 CopyIn(ChunkOf(step + 1, perStrip));
             }
-            const uint32_t part = step % perStrip;
+            const uint32_t part = step % perStrip + (kPhase == StripPhase::kResults ? chunks_ : 0);
             Compute(ChunkOf(step, perStrip), part);
         }
     }
@@ -67,14 +76,22 @@ private:
         uint32_t missing;  // elements that the last line lacks
     };
 
+    /* Where a strip begins along the axis. */
+    __aicore__ inline int64_t LineOf(int64_t strip) const { return strip % tiling_.pieces * tiling_.perPiece; }
+
+    __aicore__ inline int64_t LinesOf(int64_t strip) const {
+        const int64_t left = tiling_.length - LineOf(strip);
+        return left < tiling_.perPiece ? left : tiling_.perPiece;
+    }
+
     __aicore__ inline Chunk ChunkOf(int64_t step, int64_t perStrip) const {
         const int64_t strip = share_.first + step / perStrip;
-        const int64_t firstLine = step % perStrip % tiling_.chunks * tiling_.linesPerChunk;
-        const int64_t left = tiling_.length - firstLine;
+        const int64_t skipped = step % perStrip % chunks_ * tiling_.linesPerChunk, firstLine = LineOf(strip) + skipped;
+        const int64_t left = LinesOf(strip) - skipped;
         const uint32_t lines = left < tiling_.linesPerChunk ? left : tiling_.linesPerChunk;
         if (tiling_.isRow) {
-            const bool isLast = left <= tiling_.linesPerChunk;
-            return {strip * tiling_.inner + firstLine * common::kSlice, lines, common::kSlice, isLast ? tiling_.missing : 0};
+            const bool isLast = firstLine + lines == tiling_.length;
+            return {strip / tiling_.pieces * tiling_.inner + firstLine * common::kSlice, lines, common::kSlice, isLast ? tiling_.missing : 0};
         }
         const int64_t outer = strip / tiling_.stripsPerOuter, column = strip % tiling_.stripsPerOuter * tiling_.width;
         const uint32_t lanes = tiling_.inner - column < tiling_.width ? tiling_.inner - column : tiling_.width;
@@ -115,11 +132,15 @@ private:
             Take(work, work, chunk, part);
         }
         AscendC::PipeBarrier<PIPE_V>();
-        if (part + 1 == tiling_.chunks) {
-            Finish();
+        if (part + 1 == chunks_) {
+            if constexpr (kPhase == StripPhase::kAll) {
+                Finish();
+            } else {
+                StoreSums(share_.first);
+            }
             AscendC::PipeBarrier<PIPE_V>();
         }
-        if (tiling_.chunks == 1 || part >= tiling_.chunks) {
+        if (part >= chunks_ || (kPhase == StripPhase::kAll && chunks_ == 1)) {
             CopyOut(work, chunk);
         }
     }
@@ -129,7 +150,7 @@ private:
         using namespace common;
         const auto most = most_.template Get<float>(), sum = sum_.template Get<float>(), old = old_.template Get<float>();
         const uint32_t stride = tiling_.stride;
-        const bool isFirstTime = part < tiling_.chunks;
+        const bool isFirstTime = part < chunks_;
         if (chunk.missing > 0) {
             FillMissing(x[(chunk.lines - 1) * stride], chunk.missing);
         }
@@ -169,6 +190,54 @@ private:
         AscendC::Duplicate(old, 1.0f, tiling_.stride);
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Div(sum, old, sum, tiling_.stride);
+    }
+
+    /* m and s of all lanes of the core's piece. */
+    __aicore__ inline void StoreSums(int64_t piece) {
+        constexpr uint32_t kLanes = common::kSlice;
+        const AscendC::DataCopyExtParams lanes{1, kLanes * sizeof(float), 0, 0, 0};
+        auto pair = out_.template AllocTensor<float>();
+        AscendC::Adds(pair, most_.template Get<float>(), 0.0f, kLanes);
+        AscendC::Adds(pair[kLanes], sum_.template Get<float>(), 0.0f, kLanes);
+        out_.EnQue(pair);
+        auto stored = out_.template DeQue<float>();
+        AscendC::DataCopyPad(mosts_[piece * kLanes], stored, lanes);
+        AscendC::DataCopyPad(sums_[piece * kLanes], stored[kLanes], lanes);
+        out_.FreeTensor(stored);
+    }
+
+    __aicore__ inline void LoadLanes(const AscendC::GlobalTensor<float> &from) {
+        const uint32_t bytes = tiling_.pieces * common::kSlice * sizeof(float);
+        auto loading = in_.template AllocTensor<float>();
+        AscendC::DataCopyPad(loading, from, AscendC::DataCopyExtParams{1, bytes, 0, 0, 0}, AscendC::DataCopyPadExtParams<float>{false, 0, 0, 0});
+        in_.EnQue(loading);
+    }
+
+    /* m of the core's row, and what its results are multiplied by, from all pieces of the row. */
+    __aicore__ inline void LoadSums() {
+        using namespace common;
+        const auto most = most_.template Get<float>(), sum = sum_.template Get<float>();
+        const int64_t first = share_.first / tiling_.pieces * tiling_.pieces * kSlice;
+        const uint32_t pieces = tiling_.pieces;
+        LoadLanes(mosts_[first]);
+        LoadLanes(sums_[first]);
+        auto mosts = in_.template DeQue<float>(), sums = in_.template DeQue<float>();
+        AscendC::Duplicate(most, kLowest, kSlice);
+        AscendC::Duplicate(sum, 0.0f, kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
+        Apply<Step::kMax>(OneRow(most), Matrix(mosts, kSlice), OneRow(most), pieces, kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
+        Apply<Step::kSub>(Matrix(mosts, kSlice), Matrix(mosts, kSlice), OneRow(most), pieces, kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Exp(mosts, mosts, pieces * kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mul(sums, sums, mosts, pieces * kSlice);
+        AscendC::PipeBarrier<PIPE_V>();
+        Apply<Step::kAdd>(OneRow(sum), Matrix(sums, kSlice), OneRow(sum), pieces, kSlice);
+        in_.FreeTensor(mosts);
+        in_.FreeTensor(sums);
+        AscendC::PipeBarrier<PIPE_V>();
+        Finish();
     }
 
     __aicore__ inline void CombineLanes(const common::FloatRows &most, const common::FloatRows &sum, const common::FloatRows &old) {
@@ -215,8 +284,11 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> number_;
     AscendC::GlobalTensor<T> x_;
     AscendC::GlobalTensor<T> y_;
+    AscendC::GlobalTensor<float> mosts_;
+    AscendC::GlobalTensor<float> sums_;
     StripTiling tiling_;
     common::Share share_;
+    uint32_t chunks_;  // of each of the core's strips
 };
 
 #endif  // REFERENCE_SOFTMAX_STRIPS_H

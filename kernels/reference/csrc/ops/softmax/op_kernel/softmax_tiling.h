@@ -1,20 +1,25 @@
-/* How softmax_strips.h cuts its work: strips over the cores, chunks of lines along the axis; host code, but for the structure. */
+/* How softmax_strips.h cuts its work: strips over the cores, chunks of lines along the axis; host code, but for the structures. */
 #ifndef REFERENCE_SOFTMAX_TILING_H
 #define REFERENCE_SOFTMAX_TILING_H
 
 #include "../../../common/row_tiling.h"
 
+/* What a launch does with its strips. */
+enum class StripPhase { kAll, kSums, kResults };
+
 struct StripTiling {
     int64_t strips;
     int64_t stripsPerOuter;
-    int64_t length;   // lines of a strip; of a row, its pieces of 64
-    int64_t inner;    // elements from line to line; of a row, its length
-    uint32_t width;   // lanes of a strip; its last one may have fewer
-    uint32_t stride;  // elements from line to line in the unified buffer
+    int64_t length;    // lines of a strip; of a row, its pieces of 64
+    int64_t inner;     // elements from line to line; of a row, its length
+    int64_t perPiece;  // lines of a strip; less than `length` only in pieces of rows
+    uint32_t width;    // lanes of a strip; its last one may have fewer
+    uint32_t stride;   // elements from line to line in the unified buffer
     uint32_t linesPerChunk;
     uint32_t chunks;   // per strip
     uint32_t missing;  // elements that the last piece of a row lacks
     uint32_t blocks;   // vector cores used
+    uint32_t pieces;   // strips of a row; 1 of everything else
     bool isRow;
 };
 
@@ -34,8 +39,8 @@ constexpr int64_t kRowWidth = 64;     // lanes of a row: one vector instruction'
 inline void CutIntoChunks(StripTiling &tiling, const StripTraits &kernel) {
     const int64_t room = common::UnifiedBufferBytes() - kernel.fixedBytes - tiling.stride * kernel.bytesPerLane;
     const int64_t most = std::min(room / (tiling.stride * kernel.bytesPerElement), kMostLines);
-    tiling.chunks = static_cast<uint32_t>(common::CeilDiv(tiling.length, most));
-    tiling.linesPerChunk = static_cast<uint32_t>(common::CeilDiv(tiling.length, tiling.chunks));
+    tiling.chunks = static_cast<uint32_t>(common::CeilDiv(tiling.perPiece, most));
+    tiling.linesPerChunk = static_cast<uint32_t>(common::CeilDiv(tiling.perPiece, tiling.chunks));
     tiling.blocks = static_cast<uint32_t>(std::min(tiling.strips, common::VectorCores()));
 }
 
@@ -56,16 +61,18 @@ inline int64_t StripWidth(int64_t outer, int64_t inner) {
 
 inline StripTiling PlanColumns(int64_t outer, int64_t length, int64_t inner, const StripTraits &kernel) {
     const int64_t width = StripWidth(outer, inner), perOuter = common::CeilDiv(inner, width);
-    StripTiling tiling{outer * perOuter, perOuter, length, inner, static_cast<uint32_t>(width), static_cast<uint32_t>(width), 0, 0, 0, 0, false};
+    const auto lanes = static_cast<uint32_t>(width);
+    StripTiling tiling{outer * perOuter, perOuter, length, inner, length, lanes, lanes, 0, 0, 0, 0, 1, false};
     CutIntoChunks(tiling, kernel);
     return tiling;
 }
 
-/* Each row is a strip of its own. */
+/* Each row is a strip of its own, or of a few very long ones a piece, one per core. */
 inline StripTiling PlanLongRows(int64_t rows, int64_t columns, const StripTraits &kernel) {
-    const int64_t lines = common::CeilDiv(columns, kRowWidth);
+    using namespace common;
+    const int64_t lines = CeilDiv(columns, kRowWidth), perPiece = CeilDiv(lines, PiecesPerRow(rows, columns)), pieces = CeilDiv(lines, perPiece);
     const auto missing = static_cast<uint32_t>(lines * kRowWidth - columns);
-    StripTiling tiling{rows, 1, lines, columns, kRowWidth, kRowWidth, 0, 0, missing, 0, true};
+    StripTiling tiling{rows * pieces, 1, lines, columns, perPiece, kRowWidth, kRowWidth, 0, 0, missing, 0, static_cast<uint32_t>(pieces), true};
     CutIntoChunks(tiling, kernel);
     return tiling;
 }

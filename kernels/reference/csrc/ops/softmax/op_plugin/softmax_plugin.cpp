@@ -36,10 +36,10 @@ at::Tensor softmax_npu(const at::Tensor &x, int64_t dim) {
     }
     const SoftmaxShape shape = softmax_shape(x, dim < 0 ? dim + x.dim() : dim);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
-    void *source = x.data_ptr();
-    void *target = y.data_ptr();
+    const auto sums = at::empty({SoftmaxSums(shape)}, x.options().dtype(at::kFloat));
+    const SoftmaxTensors tensors{x.data_ptr(), y.data_ptr(), sums.data_ptr()};
     at_npu::native::OpCommand::RunOpApi("Softmax", [=]() -> int {
-        LaunchSoftmax(type, source, target, shape, stream);
+        LaunchSoftmax(type, tensors, shape, stream);
         return 0;
     });
     return y;

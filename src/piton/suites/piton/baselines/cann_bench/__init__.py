@@ -36,6 +36,18 @@ def apply_rotary_pos_emb(
     return turned
 
 
+def arg_max(input: torch.Tensor, dim: int, keepdim: bool = False) -> torch.Tensor:  # noqa: A002 - the name of the schema
+    """Index of the largest value along `dim`, as int64; dense input of float16, bfloat16, float32, int32 or int64."""
+    indices: torch.Tensor = torch.ops.cann_bench.arg_max(input, dim, keepdim)
+    return indices
+
+
+def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: A002 - the name of the schema
+    """Smallest value up to each position along `dim`, and its index as int64; dense input of float16, bfloat16, float32 or int32."""
+    values, indices = torch.ops.cann_bench.cummin(input, dim)
+    return values, indices
+
+
 def exp(x: torch.Tensor, base: float = -1.0, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
     """e^(scale * x + shift), or base^(scale * x + shift) for a positive base; dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.exp(x, base, scale, shift)
@@ -66,6 +78,14 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return y
 
 
+def grid_sampler_3d(
+    x: torch.Tensor, grid: torch.Tensor, interpolation_mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> torch.Tensor:
+    """Volumes x [N, C, D, H, W] sampled at the points of grid [N, OD, OH, OW, 3]; dense, both float16 or both float32."""
+    y: torch.Tensor = torch.ops.cann_bench.grid_sampler_3d(x, grid, interpolation_mode, padding_mode, align_corners)
+    return y
+
+
 def masked_scale(x: torch.Tensor, mask: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """x * mask * scale; dense x of float16, bfloat16 or float32, dense mask of its shape and of these types, int8 or uint8."""
     y: torch.Tensor = torch.ops.cann_bench.masked_scale(x, mask, scale)
@@ -81,6 +101,14 @@ def maximum(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x * tanh(ln(1 + e^x)); dense x of float16, bfloat16 or float32."""
     y: torch.Tensor = torch.ops.cann_bench.mish(x)
+    return y
+
+
+def resize_bilinear(
+    x: torch.Tensor, output_size: list[int] | None = None, align_corners: bool = False, scale_factor: list[float] | None = None
+) -> torch.Tensor:
+    """Images x [N, C, H, W] interpolated bilinearly at `output_size` or floor(H, W times `scale_factor`); dense x of float16, bfloat16 or float32."""
+    y: torch.Tensor = torch.ops.cann_bench.resize_bilinear(x, output_size, align_corners, scale_factor)
     return y
 
 

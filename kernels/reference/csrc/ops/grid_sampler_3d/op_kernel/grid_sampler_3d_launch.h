@@ -1,0 +1,34 @@
+/* The launcher of grid_sampler_3d, callable from code that knows nothing of Ascend C. */
+#ifndef REFERENCE_GRID_SAMPLER_3D_LAUNCH_H
+#define REFERENCE_GRID_SAMPLER_3D_LAUNCH_H
+
+#include <cstdint>
+
+#include "../../../common/element_type.h"
+
+enum class GridPadding : int32_t { kZeros, kBorder, kReflection };
+
+/* Device memory, dense: x is [batch, channels, depth, height, width], grid [batch, points, 3], y [batch, channels, points]. */
+struct GridTensors {
+    void *x;
+    void *grid;
+    void *y;
+    void *workspace;  // of GridWorkspaceBytes
+    int64_t batch;
+    int64_t channels;
+    int64_t depth;
+    int64_t height;
+    int64_t width;
+    int64_t points;
+    GridPadding padding;
+    bool isNearest;
+    bool isAligned;
+};
+
+/* What the kernel needs in device memory besides the tensors; their addresses may be open yet. */
+int64_t GridWorkspaceBytes(const GridTensors &tensors);
+
+/* y = x sampled at the points of the grid, for non-empty tensors, on `stream`. */
+void LaunchGridSampler3d(common::ElementType type, const GridTensors &tensors, void *stream);
+
+#endif  // REFERENCE_GRID_SAMPLER_3D_LAUNCH_H
