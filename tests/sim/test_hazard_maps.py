@@ -86,7 +86,7 @@ def by_bytes(line: str) -> list[Found]:
 @pytest.mark.parametrize("name", ["o", "g"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_map_finds_for_every_byte_the_last_writer_and_the_last_reader_of_each_pipe(program: Path, name: str, seed: int) -> None:
-    given = accesses(seed, 600)
+    given = accesses(seed, 400)
     lines = "".join(f"{name} {one.begin} {one.end} {one.pipe} {int(one.is_write)} {one.number}\n" for one in given)
     result = subprocess.run([str(program)], input=lines, check=True, capture_output=True, text=True, timeout=120)
     table = Table()

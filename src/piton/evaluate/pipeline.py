@@ -62,7 +62,7 @@ from piton.targets.cpu.target import open_cpu
 from piton.targets.null import NAME as NULL
 from piton.targets.null import NullTarget
 
-_IDLE_BYTES = 128 << 20
+_IDLE_BYTES = 32 << 20
 """What comparisons leave for the next ones."""
 
 

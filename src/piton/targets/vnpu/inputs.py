@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piton.core.execution import TensorArgument
 from piton.core.verdict import Cause, Outcome, outcome
@@ -35,7 +36,13 @@ def first_difference(expected: memoryview, found: memoryview) -> int | None:
     """Index of the first byte that differs between two views of equal length; None when there is none."""
     left, right = np.frombuffer(expected, np.uint8), np.frombuffer(found, np.uint8)
     for begin in range(0, left.size, _CHUNK):
-        unequal = left[begin : begin + _CHUNK] != right[begin : begin + _CHUNK]
-        if unequal.any():
-            return begin + int(unequal.argmax())
+        one, other = left[begin : begin + _CHUNK], right[begin : begin + _CHUNK]
+        if not _is_equal(one, other):
+            return begin + int((one != other).argmax())
     return None
+
+
+def _is_equal(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
+    """Eight bytes at a time, which leaves an eighth of the answers to look through."""
+    words = one.size // 8 * 8
+    return np.array_equal(one[:words].view(np.uint64), other[:words].view(np.uint64)) and np.array_equal(one[words:], other[words:])
