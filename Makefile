@@ -7,7 +7,7 @@ WORKERS ?= 2
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fidelity check lint types layers format test-slow lint-suite sanitize bench adversarial chaos clean
+.PHONY: help demo test fidelity check lint types layers format test-slow test-reference lint-suite sanitize bench adversarial chaos clean
 
 help:
 	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
@@ -15,6 +15,7 @@ help:
 	@echo "make check      format, lint, types, import layers and all tests: what CI runs"
 	@echo "make format     rewrite sources in the project's format"
 	@echo "make test-slow  the suites that take more than a minute"
+	@echo "make test-reference  every reference kernel on its two smallest cases and at the edges of its tilings; builds all of them"
 	@echo "make lint-suite the suites' rules with their goldens run, cases up to 4M elements; takes most of an hour, goes on where it was stopped"
 	@echo "make sanitize   engine tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make adversarial  known cheats and odd but honest submissions: does each get its verdict? then attacks on the cage, at every level"
@@ -62,6 +63,10 @@ lint-suite:
 test-slow:
 	@tools/venv.sh dev
 	$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not adversarial"
+
+test-reference:
+	@tools/venv.sh dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope tests/e2e/test_reference_*.py -m "slow or not slow"
 
 sanitize:
 	@tools/venv.sh dev

@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "submissions"))
 
 from element_cases import ALL_ROWS, MAP_ROWS, Row, write_element_suite
 
+pytestmark = pytest.mark.slow
 REFERENCE = Path(__file__).resolve().parents[2] / "kernels" / "reference"
 
 
