@@ -11,6 +11,8 @@
 
 #include "kernel_operator.h"
 
+#include "await.h"
+
 namespace common {
 
 using Words = AscendC::LocalTensor<int32_t>;
@@ -107,14 +109,6 @@ __aicore__ inline void ClearBuffers(Queue &queue, uint32_t elements) {
         AscendC::Duplicate(x.template ReinterpretCast<int32_t>(), 0, static_cast<int32_t>(elements * sizeof(T) / sizeof(int32_t)));
         queue.FreeTensor(x);
     }
-}
-
-/* Waits on the pipe that the event names for what the other one has done so far. */
-template <AscendC::HardEvent event>
-__aicore__ inline void Await() {
-    const auto id = GetTPipePtr()->FetchEventID(event);
-    AscendC::SetFlag<event>(id);
-    AscendC::WaitFlag<event>(id);
 }
 
 }  // namespace common

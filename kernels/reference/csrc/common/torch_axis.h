@@ -2,6 +2,9 @@
 #ifndef REFERENCE_TORCH_AXIS_H
 #define REFERENCE_TORCH_AXIS_H
 
+#include <algorithm>
+#include <cstdint>
+
 #include <ATen/ATen.h>
 
 #include "axis_shape.h"
@@ -24,6 +27,11 @@ inline AxisShape AxisShapeOf(const at::Tensor &x, int64_t axis) {
         shape.inner *= x.size(after);
     }
     return shape;
+}
+
+/* For kernels that count places on the axis in 32 bits. */
+inline void CheckPlaces(const AxisShape &shape) {
+    TORCH_CHECK(shape.length <= INT32_MAX, "the axis has ", shape.length, " elements, expected at most ", INT32_MAX);
 }
 
 }  // namespace common

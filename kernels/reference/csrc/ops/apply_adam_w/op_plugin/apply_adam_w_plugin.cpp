@@ -23,7 +23,7 @@ at::Tensor apply_adam_w_meta(const at::Tensor &var, const at::Tensor &, const at
 }
 
 static void CheckLike(const char *name, const at::Tensor &x, const at::Tensor &var) {
-    common::CheckDense(x);
+    common::CheckDense(x, name);
     TORCH_CHECK(x.sizes() == var.sizes() && x.scalar_type() == var.scalar_type(), name, " is ", x.scalar_type(), x.sizes(), ", expected what var is, ",
                 var.scalar_type(), var.sizes());
 }
@@ -41,11 +41,11 @@ at::Tensor apply_adam_w_npu(const at::Tensor &var, const at::Tensor &grad, const
                             double weightDecay, double epsilon, int64_t step, bool maximize) {
     const c10::OptionalDeviceGuard guard(var.device());
     TORCH_CHECK(step >= 1, "step is ", step, ", expected 1 or more");
-    common::CheckDense(var);
+    common::CheckDense(var, "var");
     CheckLike("grad", grad, var);
     CheckLike("m", m, var);
     CheckLike("v", v, var);
-    const auto type = common::ElementTypeOf(var);
+    const auto type = common::ElementTypeOf(var, "var");
     auto y = at::empty_like(var);
     const int64_t elements = var.numel();
     if (elements == 0) {

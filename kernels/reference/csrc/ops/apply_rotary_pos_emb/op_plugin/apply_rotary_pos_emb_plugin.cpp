@@ -20,6 +20,11 @@ std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_meta(const at::Tensor &q
     return {at::empty_like(query), at::empty_like(key)};
 }
 
+static void CheckLike(const char *name, const at::Tensor &x, const at::Tensor &query) {
+    common::CheckDense(x, name);
+    TORCH_CHECK(x.scalar_type() == query.scalar_type(), name, " has dtype ", x.scalar_type(), ", expected that of query, ", query.scalar_type());
+}
+
 /* Sizes from shapes; see RotaryTensors. */
 static RotaryTensors SizesOf(const at::Tensor &query, const at::Tensor &key, const at::Tensor &cos, const at::Tensor &sin, int64_t layout) {
     TORCH_CHECK(query.dim() == 4 && query.sizes() == key.sizes(), "query is ", query.sizes(), " and key ", key.sizes(), ", expected one shape of four axes");
@@ -51,11 +56,11 @@ std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_npu(const at::Tensor &qu
     const c10::OptionalDeviceGuard guard(query.device());
     TORCH_CHECK(layout == 0 || layout == 1, "layout must be 0 or 1, not ", layout);
     TORCH_CHECK(rotaryMode == "half" || rotaryMode == "interleaved", "rotaryMode must be \"half\" or \"interleaved\", not ", rotaryMode);
-    for (const auto &tensor : {query, key, cos, sin}) {
-        common::CheckDense(tensor);
-        TORCH_CHECK(tensor.scalar_type() == query.scalar_type(), "tensors have dtypes ", query.scalar_type(), " and ", tensor.scalar_type(), ", expected one");
-    }
-    const auto type = common::ElementTypeOf(query);
+    CheckLike("query", query, query);
+    CheckLike("key", key, query);
+    CheckLike("cos", cos, query);
+    CheckLike("sin", sin, query);
+    const auto type = common::ElementTypeOf(query, "query");
     auto tensors = SizesOf(query, key, cos, sin, layout);
     auto queryOut = at::empty_like(query), keyOut = at::empty_like(key);
     if (query.numel() == 0) {

@@ -43,7 +43,7 @@ at::Tensor arg_max_meta(const at::Tensor &input, int64_t dim, bool keepdim) { re
 
 at::Tensor arg_max_npu(const at::Tensor &input, int64_t dim, bool keepdim) {
     const c10::OptionalDeviceGuard guard(input.device());
-    common::CheckDense(input);
+    common::CheckDense(input, "input");
     const auto type = arg_max_type(input);
     const int64_t axis = common::AxisOf(input, dim);
     const auto shape = common::AxisShapeOf(input, axis);
@@ -52,6 +52,7 @@ at::Tensor arg_max_npu(const at::Tensor &input, int64_t dim, bool keepdim) {
         return indices;
     }
     TORCH_CHECK_INDEX(shape.length > 0, "axis ", axis, " is empty, expected at least one element");
+    common::CheckPlaces(shape);
     const auto workspace = at::empty({ArgMaxWorkspaceBytes(shape)}, input.options().dtype(at::kByte));
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     void *source = input.data_ptr(), *target = indices.data_ptr(), *scratch = workspace.data_ptr();

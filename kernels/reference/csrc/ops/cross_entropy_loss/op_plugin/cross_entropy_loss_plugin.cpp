@@ -35,7 +35,7 @@ at::Tensor cross_entropy_loss_meta(const at::Tensor &input, const at::Tensor &, 
 }
 
 CrossEntropyTarget loss_target(const at::Tensor &input, const at::Tensor &target) {
-    common::CheckDense(target);
+    common::CheckDense(target, "target");
     const auto type = target.scalar_type();
     if (type == input.scalar_type()) {
         TORCH_CHECK(target.sizes() == input.sizes(), "target has shape ", target.sizes(), ", expected that of input, ", input.sizes());
@@ -49,9 +49,9 @@ CrossEntropyTarget loss_target(const at::Tensor &input, const at::Tensor &target
 
 at::Tensor cross_entropy_loss_npu(const at::Tensor &input, const at::Tensor &target, c10::string_view reduction, int64_t ignore_index) {
     const c10::OptionalDeviceGuard guard(input.device());
-    common::CheckDense(input);
+    common::CheckDense(input, "input");
     auto loss = cross_entropy_loss_meta(input, target, reduction, ignore_index);
-    const CrossEntropyOptions options{common::ElementTypeOf(input), loss_target(input, target), loss_reduction(reduction), ignore_index};
+    const CrossEntropyOptions options{common::ElementTypeOf(input, "input"), loss_target(input, target), loss_reduction(reduction), ignore_index};
     TORCH_CHECK(input.numel() > 0 || loss.numel() == 0, "input has no elements, expected some");
     if (loss.numel() == 0) {
         return loss;

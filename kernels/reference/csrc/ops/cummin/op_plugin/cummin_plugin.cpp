@@ -1,4 +1,6 @@
 /* Binds cummin to torch. */
+#include <tuple>
+
 #include <ATen/ATen.h>
 #include <torch/library.h>
 #include "torch_npu/csrc/core/npu/NPUStream.h"
@@ -33,13 +35,14 @@ Pair cummin_meta(const at::Tensor &input, int64_t) { return {at::empty_like(inpu
 
 Pair cummin_npu(const at::Tensor &input, int64_t dim) {
     const c10::OptionalDeviceGuard guard(input.device());
-    common::CheckDense(input);
+    common::CheckDense(input, "input");
     const auto type = cummin_type(input);
     const auto shape = common::AxisShapeOf(input, common::AxisOf(input, dim));
     auto values = at::empty_like(input), indices = at::empty(input.sizes(), input.options().dtype(at::kLong));
     if (input.numel() == 0) {
         return {values, indices};
     }
+    common::CheckPlaces(shape);
     const auto workspace = at::empty({CumminWorkspaceBytes(shape)}, input.options().dtype(at::kByte));
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     const CumminTensors tensors{input.data_ptr(), values.data_ptr(), indices.data_ptr(), workspace.data_ptr()};

@@ -23,7 +23,7 @@ std::vector<at::Tensor> foreach_addcdiv_scalar_meta(at::TensorList x1, at::Tenso
 }
 
 static void CheckLike(const char *name, const at::Tensor &x, const at::Tensor &expected, int64_t index) {
-    common::CheckDense(x);
+    common::CheckDense(x, name);
     TORCH_CHECK(x.sizes() == expected.sizes() && x.scalar_type() == expected.scalar_type(), name, "[", index, "] is ", x.scalar_type(), x.sizes(),
                 ", expected ", expected.scalar_type(), expected.sizes());
 }
@@ -32,7 +32,7 @@ static void CheckArguments(at::TensorList x1, at::TensorList x2, at::TensorList 
     TORCH_CHECK(x1.size() == x2.size() && x1.size() == x3.size(), "x1, x2 and x3 have ", x1.size(), ", ", x2.size(), " and ", x3.size(),
                 " tensors, expected lists of equal length");
     for (size_t i = 0; i < x1.size(); ++i) {
-        common::CheckDense(x1[i]);
+        common::CheckDense(x1[i], "x1");
         TORCH_CHECK(x1[i].scalar_type() == x1[0].scalar_type(), "x1 has tensors of ", x1[i].scalar_type(), " and ", x1[0].scalar_type(),
                     ", expected one dtype");
         CheckLike("x2", x2[i], x1[i], static_cast<int64_t>(i));
@@ -46,7 +46,7 @@ std::vector<at::Tensor> foreach_addcdiv_scalar_npu(at::TensorList x1, at::Tensor
         return {};
     }
     const c10::OptionalDeviceGuard guard(x1[0].device());
-    const auto type = common::ElementTypeOf(x1[0]);
+    const auto type = common::ElementTypeOf(x1[0], "x1");
     auto y = foreach_addcdiv_scalar_meta(x1, x2, x3, scalar);
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     const auto tensors = static_cast<int64_t>(x1.size());

@@ -95,23 +95,23 @@ private:
             AscendC::PipeBarrier<PIPE_V>();
         }
         AscendC::WholeReduceMin(mine, Extreme(0), common::kSlice, 2 * kGridAxes, 1, 1, kTile / common::kBlockFloats, AscendC::ReduceOrder::ORDER_ONLY_VALUE);
-        GridSync<AscendC::HardEvent::V_MTE3>();
+        common::Await<AscendC::HardEvent::V_MTE3>();
         AscendC::DataCopy(shared_[AscendC::GetBlockIdx() * kBoxNumbers], mine, kBoxNumbers);
-        GridSync<AscendC::HardEvent::MTE3_V>();
+        common::Await<AscendC::HardEvent::MTE3_V>();
     }
 
     __aicore__ inline GridBox Read(const int32_t *sizes, bool isNearest, int64_t mostBytes) {
         const auto all = exchange_.template Get<float>();
         const uint32_t cores = AscendC::GetBlockNum();
         AscendC::Duplicate(all, kFar, kMostBoxCores * kBoxNumbers);
-        GridSync<AscendC::HardEvent::V_MTE2>();
+        common::Await<AscendC::HardEvent::V_MTE2>();
         AscendC::DataCopy(all, shared_, cores * kBoxNumbers);
-        GridSync<AscendC::HardEvent::MTE2_V>();
+        common::Await<AscendC::HardEvent::MTE2_V>();
         for (uint32_t left = kMostBoxCores / 2; left > 0; left /= 2) {
             AscendC::Min(all, all, all[left * kBoxNumbers], left * kBoxNumbers);
             AscendC::PipeBarrier<PIPE_V>();
         }
-        GridSync<AscendC::HardEvent::V_S>();
+        common::Await<AscendC::HardEvent::V_S>();
         int32_t first[kGridAxes], size[kGridAxes];
         for (uint32_t axis = 0; axis < kGridAxes; ++axis) {
             const auto least = static_cast<int32_t>(all.GetValue(axis)), most = static_cast<int32_t>(-all.GetValue(kGridAxes + axis)) + (isNearest ? 0 : 1);

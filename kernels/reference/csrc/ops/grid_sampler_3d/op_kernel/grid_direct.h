@@ -101,7 +101,7 @@ private:
             SetCorner(2 * axis - 1, points_.Low(axis), 0.0f, last, part.count);
             SetCorner(2 * axis, points_.Low(axis), 1.0f, last, part.count);
         }
-        GridSync<AscendC::HardEvent::V_S>();
+        common::Await<AscendC::HardEvent::V_S>();
         auto fetched = in_.template AllocTensor<T>();
         const auto corners = corners_.template Get<int32_t>();
         const int64_t start = (part.batch * tensors_.channels + part.channel) * voxels_;
@@ -117,7 +117,7 @@ private:
                 FetchRow(to[3 * row], column + (nextD * tensors_.height + nextH) * tensors_.width, part.channels);
             }
         }
-        GridSync<AscendC::HardEvent::S_V>();
+        common::Await<AscendC::HardEvent::S_V>();
         in_.EnQue(fetched);
         SetTaps(item, part.count);
     }
@@ -287,20 +287,14 @@ private:
     AscendC::TQue<AscendC::TPosition::VECIN, kBuffers> in_;
     AscendC::TQue<AscendC::TPosition::VECOUT, kBuffers> out_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> kept_;  // two sets: a tile is sampled after the next one has been fetched
-    AscendC::TBuf<AscendC::TPosition::VECCALC> work_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> corners_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> narrow_;
-    AscendC::GlobalTensor<T> x_;
-    AscendC::GlobalTensor<T> y_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> work_, corners_, narrow_;
+    AscendC::GlobalTensor<T> x_, y_;
     GridPoints<T> points_;
     GridTensors tensors_;
     bool isNearest_;
-    uint32_t channels_;
-    uint32_t perTile_;
+    uint32_t channels_, perTile_;
     uint32_t rows_;  // copies per point
-    int64_t channelTiles_;
-    int64_t pointTiles_;
-    int64_t voxels_;
+    int64_t channelTiles_, pointTiles_, voxels_;
 };
 
 #endif  // REFERENCE_GRID_DIRECT_H

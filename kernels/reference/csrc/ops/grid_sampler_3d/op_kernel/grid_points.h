@@ -11,19 +11,12 @@
 
 #include "kernel_operator.h"
 
+#include "../../../common/await.h"
 #include "grid_sampler_3d_launch.h"
 
 using GridFloats = AscendC::LocalTensor<float>;
 
 constexpr uint32_t kGridAxes = 3;
-
-/* The later pipe waits for what the earlier one has done so far. */
-template <AscendC::HardEvent event>
-__aicore__ inline void GridSync() {
-    const auto id = static_cast<AscendC::TEventID>(GetTPipePtr()->FetchEventID(event));
-    AscendC::SetFlag<event>(id);
-    AscendC::WaitFlag<event>(id);
-}
 
 template <typename T>
 class GridPoints {

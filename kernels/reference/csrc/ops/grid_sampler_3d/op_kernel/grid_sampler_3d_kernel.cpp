@@ -23,9 +23,9 @@ struct GridTiling {
 constexpr uint32_t kLargeTile = 1024, kSmallTile = 512, kMostSlabs = 4;
 constexpr int64_t kSpareBytes = 1024;                    // rounding of buffers
 constexpr int64_t kMostSlabPoints = 1 << 20;             // beyond, tables for several slabs would take too much memory
-constexpr int64_t kMixedCycles = 3, kDirectCycles = 45;  // per sample, measured: a visit of a slab, or fetching all neighbours
+constexpr int64_t kMixedCycles = 3, kDirectCycles = 45;  // per sample, simulated: a visit of a slab, or fetching all neighbours
 constexpr int64_t kNearestSlabs = 4;                     // visits for nearest that take as long as one for trilinear
-constexpr int64_t kLoadBytes = 10;                       // per cycle and core, measured: loads of slabs, with what they wait
+constexpr int64_t kLoadBytes = 10;                       // per cycle and core, simulated: loads of slabs, with what they wait
 
 /* How the box lies in the unified buffer, and what else the kernel for it has to know. */
 struct GridPlan {

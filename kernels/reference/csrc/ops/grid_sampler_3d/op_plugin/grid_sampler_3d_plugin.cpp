@@ -34,7 +34,7 @@ at::Tensor grid_sampler_3d_npu(const at::Tensor &x, const at::Tensor &grid, c10:
     const std::string mode(interpolation.begin(), interpolation.end());
     TORCH_CHECK(mode == "bilinear" || mode == "nearest", "interpolation_mode is ", mode, ", expected bilinear or nearest");
     common::CheckDense(x);
-    TORCH_CHECK(grid.is_contiguous(), "grid has strides ", grid.strides(), ", expected a contiguous tensor");
+    common::CheckDense(grid, "grid");
     TORCH_CHECK(x.scalar_type() == at::kHalf || x.scalar_type() == at::kFloat, "x has dtype ", x.scalar_type(), ", expected float16 or float32");
     TORCH_CHECK(grid.scalar_type() == x.scalar_type(), "grid has dtype ", grid.scalar_type(), ", expected that of x, ", x.scalar_type());
     auto y = sampled_like(x, grid);
@@ -52,7 +52,7 @@ at::Tensor grid_sampler_3d_npu(const at::Tensor &x, const at::Tensor &grid, c10:
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     at_npu::native::OpCommand::RunOpApi("GridSampler3D", [=]() -> int {
         LaunchGridSampler3d(type, tensors, stream);
-        return workspace.numel() == 0;  // keeps the workspace until the launch
+        return 0;
     });
     return y;
 }

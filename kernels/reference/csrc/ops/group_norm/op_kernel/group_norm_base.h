@@ -1,5 +1,6 @@
 /*
- * What both kernels of group_norm share: queues, the way of a tile in and out, gamma and beta of its lines.
+ * What the kernels of group_norm for groups of lines share (group_norm_whole.h, group_norm_chunks.h): queues, the way of a tile in and out, gamma and beta of
+ * its lines.
  *
  * A tile is a matrix of lines, `stride` floats apart, so that what a channel is multiplied by and what is added to it are one number per row (PerRow).
  */

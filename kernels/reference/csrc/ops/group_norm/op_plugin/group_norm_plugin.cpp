@@ -16,7 +16,7 @@ at::Tensor group_norm_meta(const at::Tensor &x, const at::Tensor &, const at::Te
 void check_channel_argument(const char *name, const at::Tensor &x, const at::Tensor &item) {
     TORCH_CHECK(item.dim() == 1 && item.size(0) == x.size(1), name, " has shape ", item.sizes(), ", expected [", x.size(1), "]");
     TORCH_CHECK(item.scalar_type() == x.scalar_type(), name, " has dtype ", item.scalar_type(), ", expected that of x, ", x.scalar_type());
-    common::CheckDense(item);
+    common::CheckDense(item, name);
 }
 
 at::Tensor group_norm_npu(const at::Tensor &x, const at::Tensor &gamma, const at::Tensor &beta, int64_t num_groups, double epsilon) {

@@ -23,10 +23,16 @@ std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_meta(const at::Tensor &q
 std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_npu(const at::Tensor &query, const at::Tensor &key, const at::Tensor &cos, const at::Tensor &sin,
                                                             int64_t layout, c10::string_view rotaryMode) {
     const c10::OptionalDeviceGuard guard(query.device());
+    TORCH_CHECK(layout == 0 || layout == 1, "layout must be 0 or 1, not ", layout);
+    TORCH_CHECK(rotaryMode == "half" || rotaryMode == "interleaved", "rotaryMode must be \"half\" or \"interleaved\", not ", rotaryMode);
     TORCH_CHECK(query.dim() == 4 && query.sizes() == key.sizes() && query.size(3) % 2 == 0, "query and key have to be of one shape with an even last axis");
-    TORCH_CHECK(cos.sizes() == sin.sizes() && cos.size(-1) == query.size(3) / 2, "cos and sin have to be of one shape with half the last axis of query");
+    TORCH_CHECK((cos.dim() == 2 || cos.dim() == 3) && cos.sizes() == sin.sizes() && cos.size(-1) == query.size(3) / 2,
+                "cos and sin have to be of one shape of two or three axes, with half the last axis of query");
+    TORCH_CHECK(cos.size(-2) == query.size(layout == 0 ? 1 : 2) && (cos.dim() == 2 || cos.size(0) == query.size(0)),
+                "cos and sin have to have the positions of query, and its batch entries if they have three axes");
     for (const auto &tensor : {query, key, cos, sin}) {
         baseline::CheckDense(tensor);
+        TORCH_CHECK(tensor.scalar_type() == query.scalar_type(), "tensors have dtypes ", query.scalar_type(), " and ", tensor.scalar_type(), ", expected one");
     }
     const auto type = baseline::ElementTypeOf(query);
     auto queryOut = at::empty_like(query), keyOut = at::empty_like(key);

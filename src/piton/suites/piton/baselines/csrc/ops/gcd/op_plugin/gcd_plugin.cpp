@@ -15,7 +15,10 @@ at::Tensor gcd_meta(const at::Tensor &x1, const at::Tensor &x2) { return at::emp
 
 at::Tensor gcd_npu(const at::Tensor &x1, const at::Tensor &x2) {
     const c10::OptionalDeviceGuard guard(x1.device());
+    using baseline::ScalarType;
     const auto type = baseline::ScalarTypeOf(x1);
+    const bool isTaken = type == ScalarType::kInt16 || type == ScalarType::kInt32 || type == ScalarType::kInt64;
+    TORCH_CHECK(isTaken, "x1 has dtype ", x1.scalar_type(), ", expected int16, int32 or int64");
     auto y = at::empty(at::infer_size(x1.sizes(), x2.sizes()), x1.options());
     if (y.numel() == 0) {
         return y;
