@@ -6,6 +6,8 @@
 
 #include "../../../common/element_type.h"
 
+constexpr int64_t kMostRotaryLength = 4096;  // elements of a head: what fits into the unified buffer in every regime
+
 /*
  * Device memory, dense. query, key and their results are [batches, groups, positions, heads, 2 * pairs], cos and sin [batches, positions, pairs]: layout 0 has
  * its heads inside a position, layout 1 has them as groups, and where all batch entries share the angles they count as groups too.
@@ -25,7 +27,7 @@ struct RotaryTensors {
     bool isInterleaved;
 };
 
-/* Non-empty tensors, on `stream`. */
+/* Non-empty tensors with heads of at most kMostRotaryLength elements, on `stream`. */
 void LaunchApplyRotaryPosEmb(common::ElementType type, const RotaryTensors &tensors, void *stream);
 
 #endif  // REFERENCE_APPLY_ROTARY_POS_EMB_LAUNCH_H

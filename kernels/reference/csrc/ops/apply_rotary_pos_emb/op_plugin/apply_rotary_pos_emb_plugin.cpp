@@ -28,7 +28,8 @@ static void CheckLike(const char *name, const at::Tensor &x, const at::Tensor &q
 /* Sizes from shapes; see RotaryTensors. */
 static RotaryTensors SizesOf(const at::Tensor &query, const at::Tensor &key, const at::Tensor &cos, const at::Tensor &sin, int64_t layout) {
     TORCH_CHECK(query.dim() == 4 && query.sizes() == key.sizes(), "query is ", query.sizes(), " and key ", key.sizes(), ", expected one shape of four axes");
-    TORCH_CHECK(query.size(3) % 2 == 0, "heads have length ", query.size(3), ", expected an even one");
+    TORCH_CHECK(query.size(3) % 2 == 0 && query.size(3) <= kMostRotaryLength, "heads have length ", query.size(3), ", expected an even one of at most ",
+                kMostRotaryLength);
     TORCH_CHECK((cos.dim() == 2 || cos.dim() == 3) && cos.sizes() == sin.sizes(), "cos is ", cos.sizes(), " and sin ", sin.sizes(),
                 ", expected one shape of two or three axes");
     const int64_t batches = query.size(0), positions = query.size(layout == 0 ? 1 : 2), heads = query.size(layout == 0 ? 2 : 1);

@@ -6,7 +6,7 @@
  * W (old m - new m). All of that is done for the losses of a tile together, one lane each; how scores lie is the layout's affair (cross_entropy_layouts.h).
  *
  * The operator is bound by memory where it has weights or float32 scores, else nearly so: a dozen vector cycles per 64 scores against seven for two bytes.
- * Limits: classes outside 0..C - 1 that are not ignore_index give the score of the nearest class.
+ * Limits: classes outside 0..C - 1 give the score of the nearest class, but for those on the side where ignore_index is, if it is outside: they are ignored.
  */
 #include "kernel_operator.h"
 
