@@ -26,6 +26,7 @@ std::tuple<at::Tensor, at::Tensor> apply_rotary_pos_emb_npu(const at::Tensor &qu
     TORCH_CHECK(layout == 0 || layout == 1, "layout must be 0 or 1, not ", layout);
     TORCH_CHECK(rotaryMode == "half" || rotaryMode == "interleaved", "rotaryMode must be \"half\" or \"interleaved\", not ", rotaryMode);
     TORCH_CHECK(query.dim() == 4 && query.sizes() == key.sizes() && query.size(3) % 2 == 0, "query and key have to be of one shape with an even last axis");
+    TORCH_CHECK(query.size(3) <= 2048, "heads have length ", query.size(3), ", expected at most 2048");
     TORCH_CHECK((cos.dim() == 2 || cos.dim() == 3) && cos.sizes() == sin.sizes() && cos.size(-1) == query.size(3) / 2,
                 "cos and sin have to be of one shape of two or three axes, with half the last axis of query");
     TORCH_CHECK(cos.size(-2) == query.size(layout == 0 ? 1 : 2) && (cos.dim() == 2 || cos.size(0) == query.size(0)),
