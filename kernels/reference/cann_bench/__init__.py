@@ -31,7 +31,10 @@ def apply_rotary_pos_emb(
     layout: int = 0,
     rotaryMode: str = "half",  # noqa: N803 - the schema's name
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32."""
+    """query and key with the pairs of each head turned by the angles of their position; dense and of one type: float16, bfloat16 or float32.
+
+    Heads have an even number of elements, at most 4096.
+    """
     turned: tuple[torch.Tensor, torch.Tensor] = torch.ops.cann_bench.apply_rotary_pos_emb(query, key, cos, sin, layout, rotaryMode)
     return turned
 
@@ -63,7 +66,10 @@ def cummin(input: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]: 
 
 
 def dynamic_quant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale); dense x of float16 or bfloat16."""
+    """int8 rows and the float32 scale of each: scale = max(largest magnitude, 1e-12) / 127, y = round(x / scale).
+
+    Dense x of float16 or bfloat16, with rows of at most 16384 elements.
+    """
     y, scale = torch.ops.cann_bench.dynamic_quant(x)
     return y, scale
 
