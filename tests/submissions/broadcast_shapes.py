@@ -47,6 +47,8 @@ ROTARY: tuple[tuple[list[int], bool, int], ...] = (
     ([2, 2, 5, 2048], False, 1),
     ([1, 2, 19, 1032], False, 0),
     ([2, 300, 2, 16], True, 0),
+    ([1, 2, 1, 4096], False, 0),
+    ([2, 2, 2, 4090], True, 1),
 )
 """Shape of query and key, whether batch entries have angles of their own, layout."""
 

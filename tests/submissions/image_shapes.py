@@ -54,7 +54,8 @@ def grid_rows() -> list[Row]:
         rows.append(([x, grid], ("float32", "float16")[index // 2 % 2], attributes, [[-3, 3], [-1.5, 1.4]]))
     bilinear: dict[str, object] = {"interpolation_mode": "bilinear", "padding_mode": "border", "align_corners": True}
     specials: list[Row] = [([x, grid], "float32", bilinear, [[low, 3], [-1.1, 1.1]]) for x, grid in (VOLUMES[1], VOLUMES[6]) for low in ("-inf", "nan")]
-    return [*rows, *specials, ([[1, 8, 40, 20, 100], [1, 4, 16, 32, 3]], "float16", bilinear, [["-inf", 3], [-1.1, 1.1]])]
+    tall: list[Row] = [([[1, 2, 1, 4400, 2], [1, 1, 1, 40, 3]], "float32", bilinear, [[-3, 3], [-1.1, 1.1]])]  # more rows than a copy has blocks
+    return [*rows, *specials, *tall, ([[1, 8, 40, 20, 100], [1, 4, 16, 32, 3]], "float16", bilinear, [["-inf", 3], [-1.1, 1.1]])]
 
 
 ALL_IMAGE_ROWS = {"resize_bilinear": resize_rows(), "grid_sampler_3d": grid_rows()}

@@ -24,6 +24,7 @@ constexpr uint32_t kLargeTile = 1024, kSmallTile = 512, kMostSlabs = 4;
 constexpr int64_t kSpareBytes = 1024;                    // rounding of buffers
 constexpr int64_t kMostSlabPoints = 1 << 20;             // beyond, tables for several slabs would take too much memory
 constexpr int64_t kMixedCycles = 3, kDirectCycles = 45;  // per sample, simulated: a visit of a slab, or fetching all neighbours
+constexpr int32_t kMostPlaneRows = 4095;                 // of a plane: it is loaded by one copy, which has no more blocks
 constexpr int64_t kNearestSlabs = 4;                     // visits for nearest that take as long as one for trilinear
 constexpr int64_t kLoadBytes = 10;                       // per cycle and core, simulated: loads of slabs, with what they wait
 
@@ -71,7 +72,7 @@ __aicore__ inline GridPlan PlanResident(const GridTensors &tensors, const GridBo
 
 /* Whether it takes less time to visit all slabs than to fetch the voxels of all points, roughly. */
 __aicore__ inline bool IsWorthwhile(const GridTensors &tensors, const GridPlan &plan, uint32_t mostSlabs, int64_t volumeBytes) {
-    if (plan.volumes == 0 || plan.table.slabs > mostSlabs) {
+    if (plan.volumes == 0 || plan.table.slabs > mostSlabs || plan.box.size[1] > kMostPlaneRows) {
         return false;
     }
     const int64_t cores = AscendC::GetBlockNum(), channels = tensors.batch * tensors.channels, samples = channels * tensors.points / cores;
