@@ -46,10 +46,11 @@ at::Tensor unsorted_segment_sum_npu(const at::Tensor &data, const at::Tensor &se
     common::CheckIndexType(segment_ids, "segment_ids", false);
     TORCH_CHECK(segment_ids.dim() == 1 && segment_ids.size(0) == data.size(0), "segment_ids has shape ", segment_ids.sizes(), ", expected [", data.size(0),
                 "]");
+    const auto type = segment_type(data);
     if (y.numel() == 0) {
         return y;
     }
-    const auto type = segment_type(data);
+    TORCH_CHECK(data.size(0) > 0, "data has no rows, expected at least one");
     const SegmentShape shape{data.size(0), y.numel() / num_segments, num_segments};
     const int64_t idBytes = segment_ids.element_size();
     const auto workspace = at::empty({UnsortedSegmentSumWorkspace(type, idBytes, shape)}, data.options().dtype(at::kByte));
