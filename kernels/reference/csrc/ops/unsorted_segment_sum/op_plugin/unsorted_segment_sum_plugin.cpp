@@ -5,6 +5,7 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/index_arguments.h"
+#include "../../../common/torch_arguments.h"
 #include "../op_kernel/unsorted_segment_sum_launch.h"
 
 namespace cann_bench {
@@ -41,8 +42,8 @@ SegmentType segment_type(const at::Tensor &data) {
 at::Tensor unsorted_segment_sum_npu(const at::Tensor &data, const at::Tensor &segment_ids, int64_t num_segments) {
     const c10::OptionalDeviceGuard guard(data.device());
     auto y = empty_sums(data, num_segments);
-    common::CheckContiguous(data, "data");
-    common::CheckContiguous(segment_ids, "segment_ids");
+    common::CheckDense(data, "data");
+    common::CheckDense(segment_ids, "segment_ids");
     common::CheckIndexType(segment_ids, "segment_ids", false);
     TORCH_CHECK(segment_ids.dim() == 1 && segment_ids.size(0) == data.size(0), "segment_ids has shape ", segment_ids.sizes(), ", expected [", data.size(0),
                 "]");
