@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from piton.agent.candidate import Tree
+from piton.agent.reading import open_for_reading
 from piton.agent.runs.records import Event, Head, Measured, NewVariant, State, Variant
 from piton.core.canonical import digest_bytes
 from piton.core.errors import FormatError, PitonError, TargetUnavailableError, UsageError
@@ -42,6 +43,8 @@ CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, kind TEXT NOT N
 """
 _VARIANT = "v.id, v.round, v.origin, v.parents, v.strategy, v.genes, v.source_digest, v.note, v.created"
 _MEASURED = "m.is_right, m.passed, m.cases, m.ratio, m.summary, m.report_digest, m.seconds"
+_MOST = 2**63 - 1
+"""The largest number of a row."""
 _JOINED = f"SELECT {_VARIANT}, {_MEASURED} FROM variants v LEFT JOIN measurements m ON m.variant = v.id"
 
 
@@ -54,14 +57,15 @@ class RunStore:
         self._file_lock = lock
         self._lock = threading.RLock()
         self._clock = clock
-        self.head = Head(**json.loads(self._meta("head")))
+        with _understood(self.path):
+            self.head = Head(**json.loads(self._meta("head")))
         """What the run is about."""
 
     @classmethod
     def create(cls, folder: Path, head: Head, clock: Callable[[], float] = time.time) -> RunStore:
         """A new run in `folder`. Raises UsageError when it holds one."""
         path = folder / NAME
-        if path.exists():
+        if path.exists() and _holds_something(path):
             raise UsageError("the folder holds a run", expected="a folder without run.db", found=str(path), action="resume it, or choose another folder")
         with _told(path):
             folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +88,7 @@ class RunStore:
         with _told(path):
             lock = _locked(folder) if writes else None
             try:
-                connection = _connected(path)
+                connection = _connected(path) if writes else open_for_reading(path)
                 found = connection.execute("SELECT value FROM meta WHERE name = 'form'").fetchone()
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
@@ -160,11 +164,13 @@ class RunStore:
     @property
     def state(self) -> tuple[State, str]:
         """Where the run stands, and why."""
-        return State(self._meta("state")), self._meta("reason")
+        with _understood(self.path):
+            return State(self._meta("state")), self._meta("reason")
 
     def variants(self) -> tuple[Variant, ...]:
         """All variants in the order they were proposed."""
-        return tuple(_variant(row) for row in self._read(f"{_JOINED} ORDER BY v.id"))
+        with _understood(self.path):
+            return tuple(_variant(row) for row in self._read(f"{_JOINED} ORDER BY v.id"))
 
     def waiting(self) -> tuple[Variant, ...]:
         """Variants without a measurement: what a resumed run evaluates first."""
@@ -177,8 +183,9 @@ class RunStore:
 
     def tree(self, variant: int) -> Tree:
         """A variant's files. Raises UsageError for one that is not there."""
-        manifest = json.loads(self._text_of(variant, "tree"))
-        return Tree({path: self._text(name) for path, name in manifest.items()})
+        with _understood(self.path):
+            manifest = json.loads(self._text_of(variant, "tree"))
+            return Tree({path: self._text(name) for path, name in manifest.items()})
 
     def prompt(self, variant: int) -> str:
         """What was asked for it; empty for one that no model wrote."""
@@ -198,7 +205,8 @@ class RunStore:
     def events(self, kind: str = "") -> tuple[Event, ...]:
         """Events in order, of one kind or all."""
         rows = self._read("SELECT id, time, kind, data FROM events WHERE ? IN ('', kind) ORDER BY id", kind)
-        return tuple(Event(number, when, name, json.loads(data)) for number, when, name, data in rows)
+        with _understood(self.path):
+            return tuple(Event(number, when, name, json.loads(data)) for number, when, name, data in rows)
 
     def problems(self) -> list[str]:
         """Invariants that do not hold; empty for a file as it should be."""
@@ -212,13 +220,14 @@ class RunStore:
         return found
 
     def _text_of(self, variant: int, column: str) -> str:
-        rows = self._read(f"SELECT {column} FROM variants WHERE id = ?", variant)
+        rows = self._read(f"SELECT {column} FROM variants WHERE id = ?", variant) if variant <= _MOST else []
         if not rows:
             raise UsageError(f"there is no variant {variant}", expected=f"1 to {len(self.variants())}", found=str(variant), action="see `piton runs show`")
         return self._text(rows[0][0])
 
     def _text(self, name: str) -> str:
-        return zlib.decompress(self._read("SELECT body FROM texts WHERE digest = ?", name)[0][0]).decode("utf-8", "surrogateescape")
+        with _understood(self.path):
+            return zlib.decompress(self._read("SELECT body FROM texts WHERE digest = ?", name)[0][0]).decode("utf-8", "surrogateescape")
 
     @staticmethod
     def _keep(connection: sqlite3.Connection, text: str) -> str:
@@ -244,10 +253,11 @@ class RunStore:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk rolls back by itself
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
 
 def _variant(row: tuple[Any, ...]) -> Variant:
@@ -267,6 +277,18 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _holds_something(path: Path) -> bool:
+    """False for a file without tables: of a run whose process was killed, or met a full disk, before it began."""
+    try:
+        connection = open_for_reading(path)
+    except sqlite3.Error:
+        return True
+    try:
+        return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    finally:
+        connection.close()
+
+
 def _locked(folder: Path) -> TextIO:
     """The lock of the one process that writes; the system gives it back when the process ends. Raises UsageError when another one has it."""
     file = (folder / "run.lock").open("a", encoding="utf-8")
@@ -276,6 +298,18 @@ def _locked(folder: Path) -> TextIO:
         file.close()
         raise UsageError("another process works on this run", where=str(folder), expected="one at a time", action="wait for it, or end it") from error
     return file
+
+
+@contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """What a damaged file holds, as one clear error."""
+    try:
+        yield
+    except PitonError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise FormatError("the run's file is damaged", where=str(path), expected="what Piton wrote", found=found, action="take a copy of it") from error
 
 
 @contextmanager
