@@ -75,7 +75,7 @@ class PitonEvaluator:
             try:
                 submission = read_submission(folder, Path(name) / "store")
             except PitonError as error:
-                return ": ".join(part for part in (error.where.removeprefix(f"{folder}/"), error.problem, error.found) if part)
+                return ": ".join(part for part in (error.where.removeprefix(str(folder)).lstrip("/"), error.problem, error.found) if part)
         operator = self.request.operators[0]
         return "" if any(item.operator == operator for item in submission.operators) else f"it has no sources of {operator}"
 
