@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from piton.cli.evaluation import cache_dir
+from piton.cli.printing import safe
 from piton.core.visible import visible
 from piton.deliver import Delivery, DeliveryRequest, deliver
 from piton.deliver.checks import Status
@@ -60,7 +61,7 @@ def _show(delivery: Delivery) -> None:
     console.print(f"{visible(str(delivery.folder))}: package {delivery.plan.package} with {names}; not verified on hardware", soft_wrap=True, markup=False)
     table = Table("check", "", "detail", box=None)
     for check in delivery.checks:
-        table.add_row(check.name, f"[{_STYLES[check.status]}]{check.status.value}[/]", visible(check.detail))
+        table.add_row(safe(check.name), safe(check.status.value, _STYLES[check.status]), safe(check.detail))
     console.print(table)
     if delivery.plan.left_out:
         shown = ", ".join(delivery.plan.left_out[:8])

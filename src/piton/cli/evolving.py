@@ -115,15 +115,20 @@ def _task(operator: Operator) -> Task:
 
 
 def _created(options: EvolveOptions) -> RunStore:
-    source = Path(options.submission).expanduser()
-    if not source.is_dir():
-        raise UsageError("no submission to start from", expected="a folder", found=f"nothing at {source}", action="`piton new` writes one to start from")
-    start = read_tree(source)
+    start = _start_of(options)
     folder = Path(options.out) if options.out else Path("runs") / f"{KIND}-{options.operator}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     head = Head(KIND, options.operator, options.suite, options.target, options.seed, _fixed(options), time(), piton.__version__)
     store = RunStore.create(folder, head)
-    store.add(NewVariant(start, 0, "start", note=f"from {source.name}"))
+    store.add(start)
     return store
+
+
+def _start_of(options: EvolveOptions) -> NewVariant:
+    """The submission as the first variant. Raises UsageError for none."""
+    source = Path(options.submission).expanduser()
+    if not source.is_dir():
+        raise UsageError("no submission to start from", expected="a folder", found=f"no folder at {source}", action="`piton new` writes one to start from")
+    return NewVariant(read_tree(source), 0, "start", note=f"from {source.name}")
 
 
 def _resumed(options: EvolveOptions) -> RunStore:
@@ -137,6 +142,8 @@ def _resumed(options: EvolveOptions) -> RunStore:
         store.close()
         name = differing[0]
         raise UsageError("the run was begun with other options", expected=f"{name} {begun.get(name)!r}", found=f"{now[name]!r}", where=options.out)
+    if not store.variants():  # killed, or out of room, before its start was written
+        store.add(_start_of(options))
     return store
 
 

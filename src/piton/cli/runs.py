@@ -11,12 +11,14 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from piton.agent.model.ledger import Ledger, money_of
+from piton.agent.model.ledger import money_of, read_rows
 from piton.agent.runs import RunStore, Variant
 from piton.agent.runs.store import NAME
 from piton.agent.search import tiers_of
 from piton.agent.search.steps import Asked, best, is_right, ratio_of
+from piton.cli.printing import safe
 from piton.core.errors import PitonError, UsageError
 from piton.core.visible import visible
 
@@ -67,12 +69,13 @@ def show_run(store: RunStore, console: Console) -> int:
     table = Table("variant", "round", "from", "strategy", "T_cand / T_HW", "tier", "evaluation", box=None)
     for item in variants:
         ratio = f"{ratio_of(item):.3f}" if is_right(item) else "-"
-        said = visible(item.measured.summary) if item.measured else "waits"
+        said = item.measured.summary if item.measured else "waits"
         parents = ",".join(map(str, item.parents)) or item.origin
-        table.add_row(str(item.id), str(item.round), parents, item.strategy or "-", ratio, tiers[item.id].value if item.id in tiers else "-", said)
+        tier = tiers[item.id].value if item.id in tiers else "-"
+        table.add_row(*map(safe, (str(item.id), str(item.round), parents, item.strategy or "-", ratio, tier, said)))
     console.print(table)
     state, reason = store.state
-    rows = Ledger(store.path).rows()
+    rows = read_rows(store.path)
     tokens = sum((row.input_tokens or 0) + (row.output_tokens or 0) for row in rows)
     console.print(f"{state.value}: {visible(reason)}", soft_wrap=True, markup=False)
     console.print(f"{len(rows)} calls, {tokens} tokens, {money_of(rows)}", soft_wrap=True, markup=False)
@@ -146,26 +149,30 @@ def _variant(item: Variant) -> dict[str, Any]:
 def _summary(folder: Path) -> Mapping[str, Any]:
     try:
         store = RunStore.open(folder)
+        try:
+            return _summary_of(store, folder)
+        finally:
+            store.close()
     except PitonError as error:
         return {"folder": str(folder), "state": f"cannot be read: {error.problem}"}
-    try:
-        variants = store.variants()
-        fastest = best(variants)
-        gain = ratio_of(variants[0]) / ratio_of(fastest) if fastest and variants and is_right(variants[0]) else None
-        return {
-            "folder": str(folder),
-            "kind": store.head.kind,
-            "operator": store.head.operator,
-            "state": store.state[0].value,
-            "reason": store.state[1],
-            "variants": len(variants),
-            "right": sum(map(is_right, variants)),
-            "best": round(ratio_of(fastest), 4) if fastest else None,
-            "gain": round(gain, 4) if gain else None,
-        }
-    finally:
-        store.close()
 
 
-def _cell(value: object) -> str:
-    return "-" if value is None else visible(str(value))
+def _summary_of(store: RunStore, folder: Path) -> Mapping[str, Any]:
+    variants = store.variants()
+    fastest = best(variants)
+    gain = ratio_of(variants[0]) / ratio_of(fastest) if fastest and variants and is_right(variants[0]) else None
+    return {
+        "folder": str(folder),
+        "kind": store.head.kind,
+        "operator": store.head.operator,
+        "state": store.state[0].value,
+        "reason": store.state[1],
+        "variants": len(variants),
+        "right": sum(map(is_right, variants)),
+        "best": round(ratio_of(fastest), 4) if fastest else None,
+        "gain": round(gain, 4) if gain else None,
+    }
+
+
+def _cell(value: object) -> Text:
+    return safe("-" if value is None else str(value))

@@ -23,6 +23,7 @@ def check_files(plan: Plan, folder: Path) -> Check:
 
 
 def _problems(part: OperatorPart, folder: Path, known: set[str]) -> list[str]:
+    folder = folder.resolve()
     waiting, seen, problems = [folder / path for path in (*part.kernels, *part.plugins)], set[Path](), []
     while waiting:
         path = waiting.pop()
@@ -34,9 +35,19 @@ def _problems(part: OperatorPart, folder: Path, known: set[str]) -> list[str]:
             continue
         for name in _QUOTED.findall(path.read_text("utf-8", errors="replace")):
             places = [path.parent / name, *(folder / other / name for other in part.include_folders)]
-            found = next((place for place in places if place.is_file()), None)
-            if found is not None:
+            found = next((place for place in places if _is_file(place)), None)
+            if found is not None and not found.resolve().is_relative_to(folder):
+                problems.append(f'{path.relative_to(folder)} includes "{name}", which lies outside the delivery')
+            elif found is not None:
                 waiting.append(found.resolve())
             elif PurePosixPath(name).name in known:
                 problems.append(f'{path.relative_to(folder)} includes "{name}", which is not in the delivery at that place')
     return problems
+
+
+def _is_file(place: Path) -> bool:
+    """Whether a file is there; an include may name what no file system takes."""
+    try:
+        return place.is_file()
+    except (OSError, ValueError):
+        return False

@@ -68,8 +68,7 @@ def deliver(request: DeliveryRequest, progress: Callable[[str], None] = lambda t
     Raises UsageError for what the caller has to put right, TargetUnavailableError when the disk refuses.
     """
     target = Path(request.out).expanduser().absolute()
-    if target.exists():
-        raise UsageError("the folder of the delivery exists", expected="a folder that is not there yet", found=str(target), action="give another --out")
+    _check_place(target, request.submission)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".piton-deliver-", dir=target.parent))
@@ -89,6 +88,16 @@ def deliver(request: DeliveryRequest, progress: Callable[[str], None] = lambda t
         raise _unwritten(target, error) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _check_place(target: Path, submission: str) -> None:
+    """Raise UsageError for a folder that exists, and for one inside the submission: that would be a part of what it is made of."""
+    if os.path.lexists(target):
+        raise UsageError("the folder of the delivery exists", expected="a folder that is not there yet", found=str(target), action="give another --out")
+    source = Path(submission).expanduser().resolve()
+    if source.is_dir() and target.resolve().is_relative_to(source):
+        found = f"{target} in {source}"
+        raise UsageError("the delivery would lie inside the submission", expected="a folder outside of it", found=found, action="give another --out")
 
 
 def _unwritten(target: Path, error: OSError) -> PitonError:

@@ -56,15 +56,17 @@ class _Stage:
 
 
 def dry_run(plan: Plan, folder: Path, scratch: Path) -> Check:
-    """Run build.sh of the delivery at `folder` in a copy below `scratch`, inside the sandbox."""
+    """Run build.sh of the delivery at `folder` in a copy below `scratch`."""
     lacks = _lacks()
     if lacks:
         return Check(NAME, Status.NOT_MADE, f"this machine has no {' and no '.join(lacks)}")
-    stage = _prepare(folder, scratch / "dry-run")
     try:
+        stage = _prepare(folder, scratch / "dry-run")
         result = _run(stage)
     except subprocess.TimeoutExpired:
         return Check(NAME, Status.FAILED, f"build.sh did not end within {_LIMIT_S:g} s")
+    except subprocess.CalledProcessError as error:
+        return Check(NAME, Status.NOT_MADE, f"this machine's g++ made no empty library: {error.stderr.decode(errors='replace').strip()[:300]}")
     problems = _ended(result) or [*_calls(plan, stage), *_wheel(plan, stage)]
     if problems:
         return Check(NAME, Status.FAILED, "; ".join(problems[:5]))
@@ -122,7 +124,7 @@ def _run(stage: _Stage) -> subprocess.CompletedProcess[str]:
     }
     argv = [shutil.which("bash") or "bash", str(stage.project / "build.sh"), f"--soc={SOC}"]
     with subprocess.Popen(
-        argv, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        argv, env=environment, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     ) as process:
         try:
             said, _ = process.communicate(timeout=_LIMIT_S)

@@ -23,6 +23,7 @@ Form of a block, and of a whole file (the path in the line before, or behind the
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -36,6 +37,8 @@ LIKE = 92.0
 _SEARCH, _MIDDLE, _REPLACE = re.compile(r"^<{5,9} ?SEARCH\s*$"), re.compile(r"^={5,9}\s*$"), re.compile(r"^>{5,9} ?REPLACE\s*$")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[\w+#-]*)[ \t]*(?P<path>\S*)[ \t]*$")
 _PATH = re.compile(r"^[#*`/ \t]*(?:[Ff]ile:?[ \t]*)?[`*]*(?P<path>[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]+)*\.[A-Za-z]\w*)[`*:]*\s*$")
+_LONGEST_MARK, _DEEPEST = 2000, 4
+"""Characters of a line that may be a fence or a path, and fences inside one another: what a model repeats without end is no edit."""
 
 
 @dataclass(frozen=True)
@@ -82,41 +85,46 @@ class EditResult:
 
 def parse_edits(answer: str) -> tuple[Edit, ...]:
     """The edits of an answer, in order; blocks that never end, and fences without a path, are none."""
-    lines = answer.splitlines()
+    return tuple(_parsed(answer.splitlines(), 0))
+
+
+def _parsed(lines: Sequence[str], depth: int) -> list[Edit]:
+    """The edits of lines that lie in `depth` fences."""
+    middles, ends = ([index for index, line in enumerate(lines) if form.match(line)] for form in (_MIDDLE, _REPLACE))
     found: list[Edit] = []
     index, path = 0, ""
     while index < len(lines):
         if _SEARCH.match(lines[index]):
-            edit, index = _block(lines, index, path)
-            found += [edit] if edit else []
+            middle = _first_after(middles, index)
+            end = None if middle is None else _first_after(ends, middle)
+            if middle is not None and end is not None:
+                search, replace = ("".join(f"{line}\n" for line in part) for part in (lines[index + 1 : middle], lines[middle + 1 : end]))
+                found.append(Edit(path, replace, search))
+            index = index + 1 if end is None else end + 1
             continue
-        fence = _FENCE.match(lines[index])
+        fence = _FENCE.match(lines[index]) if len(lines[index]) <= _LONGEST_MARK and depth < _DEEPEST else None
         if fence:
             named = fence["path"] if _PATH.match(fence["path"]) else path
             inner, index = _fenced(lines, index, fence["ticks"])
             if any(_SEARCH.match(line) for line in inner):
-                found += [item if item.path else Edit(named, item.replace, item.search) for item in parse_edits("\n".join(inner))]
+                found += [item if item.path else Edit(named, item.replace, item.search) for item in _parsed(inner, depth + 1)]
             elif named:
                 found.append(Edit(named, "\n".join(inner) + "\n"))
             path = ""
             continue
-        named_here = _PATH.match(lines[index])
+        named_here = _PATH.match(lines[index]) if len(lines[index]) <= _LONGEST_MARK else None
         if named_here:
             path = named_here["path"]
         elif lines[index].strip():
             path = ""
         index += 1
-    return tuple(found)
+    return found
 
 
-def _block(lines: Sequence[str], start: int, path: str) -> tuple[Edit | None, int]:
-    """The block that begins at `start`, and the line after it."""
-    middle = next((index for index in range(start + 1, len(lines)) if _MIDDLE.match(lines[index])), None)
-    end = None if middle is None else next((index for index in range(middle + 1, len(lines)) if _REPLACE.match(lines[index])), None)
-    if middle is None or end is None:
-        return None, start + 1
-    search, replace = ("".join(f"{line}\n" for line in part) for part in (lines[start + 1 : middle], lines[middle + 1 : end]))
-    return Edit(path, replace, search), end + 1
+def _first_after(places: Sequence[int], index: int) -> int | None:
+    """The first of these places behind `index`; found by bisection, so that an answer of nothing but marks takes no hours."""
+    at = bisect_right(places, index)
+    return places[at] if at < len(places) else None
 
 
 def _fenced(lines: Sequence[str], start: int, ticks: str) -> tuple[list[str], int]:

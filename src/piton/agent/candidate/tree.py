@@ -20,6 +20,8 @@ MOST_FILES = 500
 MOST_BYTES = 4 << 20
 _CPP = (".cpp", ".cc", ".cxx", ".asc", ".c", ".h", ".hpp", ".hh", ".inl", ".inc")
 _PROSE = (".md", ".txt", ".rst")
+_LONGEST, _LONGEST_NAME = 1000, 200
+"""Characters of a path and bytes of a name: what every file system takes below a folder of our own."""
 _SKIPPED = {".git", "build", "dist", "__pycache__", "runs"}
 
 
@@ -36,6 +38,9 @@ class Tree:
     def __post_init__(self) -> None:
         for path in self.files:
             check_path(path)
+            parent = next((str(folder) for folder in PurePosixPath(path).parents if str(folder) in self.files), None)
+            if parent is not None:
+                raise TreeError("a candidate's file lies below another file", expected="a folder", found=f"{path!r} below the file {parent!r}")
         size = sum(len(text.encode("utf-8", "surrogateescape")) for text in self.files.values())
         if len(self.files) > MOST_FILES or size > MOST_BYTES:
             raise TreeError(
@@ -45,7 +50,8 @@ class Tree:
     @cached_property
     def source_digest(self) -> str:
         """What duplicates share: paths and normalised texts; prose is no part of it."""
-        return digest([(path, digest(normalised(path, text))) for path, text in sorted(self.files.items()) if not path.endswith(_PROSE)])
+        texts = [(path, text) for path, text in sorted(self.files.items()) if not path.endswith(_PROSE)]
+        return digest([(path, digest([_plain(item) for item in normalised(path, text)])) for path, text in texts])
 
     def with_files(self, changed: Mapping[str, str | None]) -> Tree:
         """The tree with these files written, or removed where there is None."""
@@ -62,10 +68,13 @@ class Tree:
 def check_path(path: str) -> None:
     """Raise TreeError for a path that could lie outside the tree, or that is not in its simplest form."""
     pure = PurePosixPath(path)
-    if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path or "\0" in path or "\\" in path:
+    if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path or "\\" in path:
         raise TreeError(
             "a candidate's file has a path outside of it", expected="a relative path such as csrc/ops/exp/op_kernel/exp_kernel.cpp", found=repr(path)
         )
+    if not path.isprintable() or len(path) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in pure.parts):
+        expected = "a short path of printable characters"
+        raise TreeError("a candidate's file has a path that a file system may not take", expected=expected, found=ascii(path)[:200])
 
 
 def read_tree(folder: Path) -> Tree:
@@ -73,12 +82,12 @@ def read_tree(folder: Path) -> Tree:
     files: dict[str, str] = {}
     size = 0
     for path in _paths(folder):
-        data = path.read_bytes()
-        size += len(data)
+        size += path.stat().st_size
         if size > MOST_BYTES or len(files) >= MOST_FILES:
             raise TreeError(
                 "the folder is too large for a candidate", where=str(folder), expected=f"at most {MOST_FILES} files and {MOST_BYTES} bytes", found="more"
             )
+        data = path.read_bytes()
         if b"\0" not in data:
             files[path.relative_to(folder).as_posix()] = data.decode("utf-8", "surrogateescape")
     return Tree(files)
@@ -102,9 +111,14 @@ def normalised(path: str, text: str) -> list[str]:
     if path.endswith(".py"):
         try:
             return [ast.dump(ast.parse(text))]
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last is what the parser says of too many brackets
             return [text]
     return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _plain(text: str) -> str:
+    """Bytes that are no UTF-8 (a comment in Latin-1) as escapes, since a digest is of UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _cpp(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from piton.agent.analysis import Hint, Strategy, assign, hints_of, profile_of, s
 from piton.agent.loop.evaluation import Evaluator
 from piton.agent.loop.feedback import feedback_of
 from piton.agent.loop.proposals import Proposal, Proposed, Proposer, Refused, Shown
+from piton.agent.loop.side_by_side import side_by_side
 from piton.agent.model import Budget, BudgetStopError
 from piton.agent.runs import NewVariant, RunStore, State, Variant
 from piton.agent.search import Action, Controller, Finished, Step
@@ -82,7 +83,11 @@ class Driver:
             steps = self._steps(plan.parallel)
             if isinstance(steps, Finished):
                 return steps.reason
-            added = self._propose(number, steps)
+            try:
+                added = self._propose(number, steps)
+            except BudgetStopError:
+                self._measure_waiting(plan)
+                raise
             self._measure_waiting(plan)
             empty = 0 if added else empty + 1
             if empty >= _EMPTY_ROUNDS:
@@ -112,11 +117,15 @@ class Driver:
         return steps
 
     def _propose(self, number: int, steps: Sequence[Step]) -> int:
-        """Propose a round's candidates and write those that are new; how many."""
+        """Propose a round's candidates and write those that are new; how many. What ends the run ends it when the others' answers are written."""
         proposals = self._proposals(number, steps)
-        with ThreadPoolExecutor(max_workers=len(proposals)) as pool:
-            found = list(pool.map(self._proposer.propose, proposals))
-        return sum(self._keep(number, proposal, made) for proposal, made in zip(proposals, found, strict=True))
+        futures = side_by_side(self._proposer.propose, proposals)
+        failed = [error for future in futures if (error := future.exception()) is not None]
+        answered = [(proposal, future.result()) for proposal, future in zip(proposals, futures, strict=True) if future.exception() is None]
+        added = sum(self._keep(number, proposal, made) for proposal, made in answered)
+        if failed:
+            raise next((error for error in failed if not isinstance(error, BudgetStopError)), failed[0])
+        return added
 
     def _proposals(self, number: int, steps: Sequence[Step]) -> list[Proposal]:
         hints = self._hints(number)
@@ -166,6 +175,11 @@ class Driver:
         if isinstance(made, Refused):
             self._store.note(made.kind, **about, reason=made.reason, prompt=made.prompt, answer=made.answer)
             self.events(made.kind, made.reason)
+            return False
+        problem = self._evaluator.refuses(made.tree)
+        if problem:
+            self._store.note("no_submission", **about, reason=problem, prompt=made.prompt, answer=made.answer)
+            self.events("no_submission", problem)
             return False
         strategy = proposal.strategy.id if proposal.strategy else ""
         new = NewVariant(made.tree, number, self._proposer.name, proposal.step.parents, strategy, made.genes, made.prompt, made.answer, proposal.step.reason)

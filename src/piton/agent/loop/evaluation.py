@@ -14,6 +14,8 @@ from piton.agent.analysis import profile_of
 from piton.agent.candidate import Tree
 from piton.agent.model.budget import Budget, Spending
 from piton.agent.runs import Measured
+from piton.catalog import read_submission
+from piton.core.errors import PitonError
 from piton.core.report import OperatorResult, Report
 from piton.core.verdict import LEFT_OUT, Verdict
 from piton.evaluate.policy import EvaluationRequest
@@ -29,6 +31,11 @@ class Evaluator(Protocol):
     def measure(self, tree: Tree) -> Measured:
         """What the evaluation says."""
         ...
+
+    def refuses(self, tree: Tree) -> str:
+        """Why a candidate cannot be evaluated at all, so that it is none; empty for one that can."""
+        del tree
+        return ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,19 @@ class PitonEvaluator:
             return measured_of(report, request.operators[0], seconds)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def refuses(self, tree: Tree) -> str:
+        """What is wrong with a tree that is no submission of the operator, such as one whose piton.yaml a model has spoilt."""
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="candidate-", dir=self.scratch) as name:
+            folder = Path(name) / "submission"
+            tree.write(folder)
+            try:
+                submission = read_submission(folder, Path(name) / "store")
+            except PitonError as error:
+                return ": ".join(part for part in (error.where.removeprefix(str(folder)).lstrip("/"), error.problem, error.found) if part)
+        operator = self.request.operators[0]
+        return "" if any(item.operator == operator for item in submission.operators) else f"it has no sources of {operator}"
 
 
 def measured_of(report: Report, operator: str, seconds: float) -> Measured:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from piton.agent.model.errors import MalformedAnswerError, MissingLibraryError
 from piton.agent.model.http_client import Endpoint, HttpModel
-from piton.agent.model.protocol import Answer, Finish, Request, Speaker, Usage
+from piton.agent.model.protocol import Answer, Finish, Request, Speaker, Usage, usage_of
 from piton.agent.model.refused import RefusedParameters
 
 _FINISHES = {
@@ -63,4 +63,4 @@ def _usage(usage: Any) -> Usage | None:
     if not isinstance(fresh, int) or not isinstance(answered, int):
         return None
     read, written = (getattr(usage, name, 0) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
-    return Usage(fresh + read + written, answered, read)
+    return usage_of(fresh + read + written, answered, read) if isinstance(read, int) and isinstance(written, int) else None

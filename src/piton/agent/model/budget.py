@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
@@ -102,7 +103,7 @@ class Budget:
         """Reserve `amount` inside; what is not settled at the end counts as taken whole. Raises BudgetStopError when a limit does not allow it."""
         reservation = Reservation(amount)
         with self._lock:
-            self._check(amount)
+            self._check(amount, {item.name for item in fields(Spending) if getattr(amount, item.name)})
             self._reserved += amount
         try:
             yield reservation
@@ -114,16 +115,17 @@ class Budget:
     def check(self) -> None:
         """Raise BudgetStopError when wall time is up, or nothing of another limit is left."""
         with self._lock:
-            self._check(Spending())
+            self._check(Spending(), set(_WORDS))
 
-    def _check(self, amount: Spending) -> None:
+    def _check(self, amount: Spending, kinds: AbstractSet[str]) -> None:
+        """Of these kinds; the last candidate that calls allowed is measured although no call is left."""
         if self.limits.wall_s is not None and self.elapsed_s >= self.limits.wall_s:
             raise BudgetStopError("wall time (s)", self.limits.wall_s, round(self.elapsed_s, 3), 0.0)
         committed = self._spent + self._reserved
-        for item in fields(Spending):
-            limit, spent, asked = (getattr(holder, item.name) for holder in (self.limits, committed, amount))
+        for name in (name for name in _WORDS if name in kinds):
+            limit, spent, asked = (getattr(holder, name) for holder in (self.limits, committed, amount))
             if limit is not None and (spent + asked > limit or (spent >= limit and asked == 0)):
-                raise BudgetStopError(_WORDS[item.name], limit, spent, asked)
+                raise BudgetStopError(_WORDS[name], limit, spent, asked)
 
 
 _WORDS = {"usd": "money (US dollars)", "tokens": "tokens", "calls": "model calls", "device_s": "device time (s)"}

@@ -15,7 +15,7 @@ from typing import Any
 
 from piton.agent.model import errors
 from piton.agent.model.errors import ModelError, NotRecordedError, PassingError
-from piton.agent.model.protocol import Answer, Finish, Model, Request, Usage
+from piton.agent.model.protocol import Answer, Finish, Model, Request, usage_of
 from piton.core.errors import FormatError, TargetUnavailableError
 
 FORM = 1
@@ -32,8 +32,7 @@ class RecordingModel:
         self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a", encoding="utf-8"):
-                pass
+            _end_cleanly(path)
         except OSError as error:
             raise _unwritten(path, error) from error
 
@@ -89,11 +88,28 @@ class ReplayedModel:
             end = request.messages[-1].text[-200:] if request.messages else ""
             action = "record it again: prompts or options have changed since"
             raise NotRecordedError("the cassette has no answer to this request", where=str(self._path), found=end, action=action)
-        if "error" in record:
-            raise _recorded_error(record["error"])
-        values = record["answer"]
-        usage = Usage(**values["usage"]) if values["usage"] else None
-        return Answer(values["text"], Finish(values["finish"]), usage, values["model"], tuple(values["dropped"]))
+        outcome = _outcome(record)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return outcome
+
+
+def _outcome(record: Any) -> Answer | ModelError:
+    """What a line says. Raises ValueError, KeyError, TypeError or AttributeError for one that `--record` did not write."""
+    if "error" in record:
+        return _recorded_error(record["error"])
+    values = record["answer"]
+    counts = values["usage"]
+    usage = usage_of(counts["input_tokens"], counts["output_tokens"], counts["cached_tokens"]) if counts else None
+    return Answer(values["text"], Finish(values["finish"]), usage, str(values["model"]), tuple(map(str, values["dropped"])))
+
+
+def _end_cleanly(path: Path) -> None:
+    """Make the file if there is none, and take away a last line that a kill cut off: what is written next would be joined to it."""
+    with path.open("a+b") as file:
+        file.seek(0)
+        data = file.read()
+        file.truncate(data.rfind(b"\n") + 1)
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -105,13 +121,14 @@ def _records(path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(lines[:-1], 1):
         try:
             record = json.loads(line)
+            _outcome(record)
             is_one = (
                 record["piton_cassette"] == FORM
                 and isinstance(record["request"], str)
                 and isinstance(record["model"], str)
                 and ("answer" in record) != ("error" in record)
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             is_one = False
         if not is_one:
             raise FormatError("this is not a line of a cassette", where=f"{path}:{number}", expected="JSON that `--record` wrote", found=line[:100])

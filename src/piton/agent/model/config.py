@@ -145,6 +145,9 @@ def _key(form: ModelForm, base_url: str, environment: Mapping[str, str]) -> str:
     if not key and (form.key_variable or (form.provider != "litellm" and not base_url)):
         expected = " or ".join(f"${name}" for name in variables if name)
         raise NoKeyError(f"no key for {form.provider}:{form.name}", expected=expected, found="nothing in the environment", action="set the variable")
+    if not (key.isascii() and key.isprintable() and " " not in key):  # errors of HTTP libraries quote a header that cannot be sent, and so the key
+        found = "a line break, a blank or another character that no key has"
+        raise NoKeyError(f"the key for {form.provider}:{form.name} cannot be sent", expected="one word", found=found, action="set the variable again")
     return key
 
 
@@ -158,6 +161,6 @@ def _price(form: ModelForm, options: ModelOptions) -> Price | None:
 
 def _of_file(kind: str, path: Path, options: ModelOptions) -> ModelSettings:
     if not path.is_file():
-        raise UsageError(f"the {kind} model has no file", expected="a file", found=f"nothing at {path}", action="check the path after the colon")
+        raise UsageError(f"the {kind} model has no file", expected="a file", found=f"no file at {path}", action="check the path after the colon")
     sampling = Sampling(**{name: value for name, value in options.sampling.items() if value is not None})
     return ModelSettings(kind, Endpoint(kind, path.name), sampling, Patience(), FREE, path)

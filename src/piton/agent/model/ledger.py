@@ -1,6 +1,7 @@
 """The ledger: one row per call to a model, whatever became of it.
 
-Rows are in an SQLite file in WAL mode, so that a reader never waits for a writer and a kill -9 loses at most the row in hand.
+Rows are in an SQLite file in WAL mode, so that a reader never waits for a writer. A row is there before its call is made, as one that was stopped, so that no
+kill takes a call out of the count.
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from piton.agent.model.budget import Spending
 from piton.agent.model.prices import Money
+from piton.agent.reading import open_for_reading
 from piton.core.errors import TargetUnavailableError
 
+STOPPED = "stopped"
+"""`outcome` of a call that nobody waited for to the end; the provider may count it."""
 ANSWERED = "answered"
 """`outcome` of a call with an answer; another one has the kind of its error."""
 _COLUMNS = {
@@ -73,22 +78,21 @@ class Ledger:
         except (OSError, sqlite3.Error) as error:
             raise _unusable(path, error) from error
 
-    def add(self, row: Row) -> None:
-        """Add a row, on disk when this returns. Raises TargetUnavailableError when the disk is full."""
+    def add(self, row: Row, number: int | None = None) -> int:
+        """Add a row, or write it in the place of row `number`, on disk when this returns; its number. Raises TargetUnavailableError when the disk is full."""
         names = [item.name for item in fields(Row)]
-        marks = ", ".join("?" * len(names))
+        marks = ", ".join("?" * (len(names) + 1))
         try:
             with self._lock:
-                self._connection.execute(f"INSERT INTO calls ({', '.join(names)}) VALUES ({marks})", tuple(asdict(row).values()))
+                found = self._connection.execute(f"REPLACE INTO calls (id, {', '.join(names)}) VALUES ({marks})", (number, *asdict(row).values()))
+                return int(found.lastrowid or 0)
         except sqlite3.Error as error:
             raise _unusable(self._path, error) from error
 
     def rows(self) -> tuple[Row, ...]:
         """All rows in the order they were added."""
-        names = ", ".join(item.name for item in fields(Row))
         with self._lock:
-            found = self._connection.execute(f"SELECT {names} FROM calls ORDER BY id").fetchall()
-        return tuple(Row(*values) for values in found)
+            return _rows_of(self._connection)
 
     def spent(self) -> Spending:
         """What a budget goes on from when its run is resumed."""
@@ -97,6 +101,22 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+def read_rows(path: Path) -> tuple[Row, ...]:
+    """All rows of the file at `path`, which is not changed; none where no call was made. Raises TargetUnavailableError for a file that cannot be read."""
+    try:
+        with closing(open_for_reading(path)) as connection:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone() is None:
+                return ()
+            return _rows_of(connection)
+    except sqlite3.Error as error:
+        raise TargetUnavailableError("the ledger of model calls cannot be read", where=str(path), found=str(error), action="check the file") from error
+
+
+def _rows_of(connection: sqlite3.Connection) -> tuple[Row, ...]:
+    names = ", ".join(item.name for item in fields(Row))
+    return tuple(Row(*values) for values in connection.execute(f"SELECT {names} FROM calls ORDER BY id"))
 
 
 def spending_of(rows: Iterable[Row]) -> Spending:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from piton.agent.model.budget import Budget, Reservation, Spending
 from piton.agent.model.errors import ModelError
-from piton.agent.model.ledger import ANSWERED, Ledger, Row
+from piton.agent.model.ledger import ANSWERED, STOPPED, Ledger, Row
 from piton.agent.model.prices import Price
 from piton.agent.model.protocol import Answer, Model, Request, Usage
 from piton.core.errors import UsageError
@@ -45,17 +45,18 @@ class MeteredModel:
         """The inner model's answer. Raises BudgetStopError before a call that a limit does not allow, ModelError as the inner model does."""
         with self._budget.reserve(self._most(request)) as reservation:
             started, clock = self._clock(), time.perf_counter()
+            number = self._ledger.add(self._row(request, STOPPED, started, 0.0))
             try:
                 answer = self._inner.ask(request)
             except ModelError as error:
                 reservation.settle(Spending(calls=1))
-                self._ledger.add(self._row(request, error.kind, started, time.perf_counter() - clock, error=error.problem))
+                self._ledger.add(self._row(request, error.kind, started, time.perf_counter() - clock, error=error.problem), number)
                 raise
             except BaseException as error:  # stopped by the user: the provider may count it
-                self._ledger.add(self._row(request, "stopped", started, time.perf_counter() - clock, error=type(error).__name__))
+                self._ledger.add(self._row(request, STOPPED, started, time.perf_counter() - clock, error=type(error).__name__), number)
                 raise
             self._settle(reservation, answer)
-            self._ledger.add(self._row(request, ANSWERED, started, time.perf_counter() - clock, answer=answer))
+            self._ledger.add(self._row(request, ANSWERED, started, time.perf_counter() - clock, answer=answer), number)
             return answer
 
     def _settle(self, reservation: Reservation, answer: Answer) -> None:

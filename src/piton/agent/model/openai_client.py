@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from piton.agent.model.errors import MalformedAnswerError, MissingLibraryError, RefusedParameterError
 from piton.agent.model.http_client import LENGTH, Endpoint, HttpModel
-from piton.agent.model.protocol import Answer, Finish, Request, Usage
+from piton.agent.model.protocol import Answer, Finish, Request, Usage, usage_of
 from piton.agent.model.refused import RefusedParameters
 
 _LENGTH, _OLD_LENGTH = "max_completion_tokens", "max_tokens"
@@ -65,8 +65,5 @@ def read_completion(completion: Any, name: str, dropped: tuple[str, ...]) -> Ans
 
 
 def _usage(usage: Any) -> Usage | None:
-    asked, answered = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    if not isinstance(asked, int) or not isinstance(answered, int):
-        return None
     cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
-    return Usage(asked, answered, cached if isinstance(cached, int) else 0)
+    return usage_of(getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None), cached)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from piton.core.canonical import digest
+
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class Speaker(str, Enum):
@@ -23,6 +26,9 @@ class Message:
 
     speaker: Speaker
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _sendable(self.text))
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,16 @@ class Usage:
     """Of the input, those that came from the provider's cache."""
 
 
+_MOST_TOKENS = 1 << 40
+
+
+def usage_of(asked: object, answered: object, cached: object) -> Usage | None:
+    """What a provider counted; None when it says nothing, or a number that no call takes and that would upset budgets."""
+    if not isinstance(asked, int) or not isinstance(answered, int) or not (0 <= asked <= _MOST_TOKENS and 0 <= answered <= _MOST_TOKENS):
+        return None
+    return Usage(asked, answered, min(max(cached, 0), asked) if isinstance(cached, int) else 0)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came back."""
@@ -89,6 +105,14 @@ class Answer:
     """The model as the provider names it."""
     dropped: tuple[str, ...] = field(default=())
     """Parameters that were asked for and left out because the model refuses them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _sendable(self.text))
+
+
+def _sendable(text: str) -> str:
+    """Halves of a surrogate pair as U+FFFD: sources in Latin-1 and cut emojis hold them, and neither JSON in UTF-8 nor a file takes them."""
+    return _HALF.sub("\ufffd", text)
 
 
 class Model(Protocol):

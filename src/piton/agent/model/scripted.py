@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -48,6 +49,7 @@ from piton.core.errors import FormatError
 _PASSING = {kind.kind: kind for kind in (RateLimitError, UnavailableError, TimedOutError, MalformedAnswerError)}
 _LASTING = {kind.kind: kind for kind in (BadRequestError, ContextOverflowError, QuotaError, RefusedKeyError, UnknownModelError)}
 _ROUGH_BYTES = 4
+_Tokens = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
 class StepForm(TomlForm):
@@ -59,11 +61,13 @@ class StepForm(TomlForm):
     when: str = ""
     repeat: bool = False
     finish: Finish = Finish.DONE
-    tokens: tuple[int, int] | None = None
+    tokens: tuple[_Tokens, _Tokens] | None = None
     retry_after_s: float | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> StepForm:
+        if self.answer_file == "":
+            raise ValueError("answer_file names a file")
         if sum(item is not None for item in (self.answer, self.answer_file, self.error)) != 1:
             raise ValueError("a step has either answer, answer_file or error")
         if self.error is not None and self.error not in {**_PASSING, **_LASTING}:

@@ -9,7 +9,6 @@ Limits: a lock of the file system guards against a second writer on the same mac
 
 from __future__ import annotations
 
-import fcntl
 import json
 import sqlite3
 import threading
@@ -22,9 +21,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from piton.agent.candidate import Tree
+from piton.agent.reading import open_for_reading
+from piton.agent.runs.file import connected, holds_something, locked, told, understood
 from piton.agent.runs.records import Event, Head, Measured, NewVariant, State, Variant
 from piton.core.canonical import digest_bytes
-from piton.core.errors import FormatError, PitonError, TargetUnavailableError, UsageError
+from piton.core.errors import FormatError, UsageError
 
 NAME = "run.db"
 FORM = "1"
@@ -42,6 +43,8 @@ CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, kind TEXT NOT N
 """
 _VARIANT = "v.id, v.round, v.origin, v.parents, v.strategy, v.genes, v.source_digest, v.note, v.created"
 _MEASURED = "m.is_right, m.passed, m.cases, m.ratio, m.summary, m.report_digest, m.seconds"
+_MOST = 2**63 - 1
+"""The largest number of a row."""
 _JOINED = f"SELECT {_VARIANT}, {_MEASURED} FROM variants v LEFT JOIN measurements m ON m.variant = v.id"
 
 
@@ -54,19 +57,20 @@ class RunStore:
         self._file_lock = lock
         self._lock = threading.RLock()
         self._clock = clock
-        self.head = Head(**json.loads(self._meta("head")))
+        with understood(self.path):
+            self.head = Head(**json.loads(self._meta("head")))
         """What the run is about."""
 
     @classmethod
     def create(cls, folder: Path, head: Head, clock: Callable[[], float] = time.time) -> RunStore:
         """A new run in `folder`. Raises UsageError when it holds one."""
         path = folder / NAME
-        if path.exists():
+        if path.exists() and holds_something(path):
             raise UsageError("the folder holds a run", expected="a folder without run.db", found=str(path), action="resume it, or choose another folder")
-        with _told(path):
+        with told(path):
             folder.mkdir(parents=True, exist_ok=True)
-            lock = _locked(folder)
-            connection = _connected(path)
+            lock = locked(folder)
+            connection = connected(path)
             connection.executescript(f"BEGIN;{_SCHEMA}")
             values = {"form": FORM, "head": json.dumps(asdict(head)), "state": State.RUNNING.value, "reason": ""}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", values.items())
@@ -81,10 +85,10 @@ class RunStore:
             raise UsageError(
                 "there is no run", expected=f"a folder with {NAME}", found=f"none in {folder}", action="check the path; `piton runs list` knows them"
             )
-        with _told(path):
-            lock = _locked(folder) if writes else None
+        with told(path):
+            lock = locked(folder) if writes else None
             try:
-                connection = _connected(path)
+                connection = connected(path) if writes else open_for_reading(path)
                 found = connection.execute("SELECT value FROM meta WHERE name = 'form'").fetchone()
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
@@ -160,11 +164,13 @@ class RunStore:
     @property
     def state(self) -> tuple[State, str]:
         """Where the run stands, and why."""
-        return State(self._meta("state")), self._meta("reason")
+        with understood(self.path):
+            return State(self._meta("state")), self._meta("reason")
 
     def variants(self) -> tuple[Variant, ...]:
         """All variants in the order they were proposed."""
-        return tuple(_variant(row) for row in self._read(f"{_JOINED} ORDER BY v.id"))
+        with understood(self.path):
+            return tuple(_variant(row) for row in self._read(f"{_JOINED} ORDER BY v.id"))
 
     def waiting(self) -> tuple[Variant, ...]:
         """Variants without a measurement: what a resumed run evaluates first."""
@@ -177,8 +183,9 @@ class RunStore:
 
     def tree(self, variant: int) -> Tree:
         """A variant's files. Raises UsageError for one that is not there."""
-        manifest = json.loads(self._text_of(variant, "tree"))
-        return Tree({path: self._text(name) for path, name in manifest.items()})
+        with understood(self.path):
+            manifest = json.loads(self._text_of(variant, "tree"))
+            return Tree({path: self._text(name) for path, name in manifest.items()})
 
     def prompt(self, variant: int) -> str:
         """What was asked for it; empty for one that no model wrote."""
@@ -198,7 +205,8 @@ class RunStore:
     def events(self, kind: str = "") -> tuple[Event, ...]:
         """Events in order, of one kind or all."""
         rows = self._read("SELECT id, time, kind, data FROM events WHERE ? IN ('', kind) ORDER BY id", kind)
-        return tuple(Event(number, when, name, json.loads(data)) for number, when, name, data in rows)
+        with understood(self.path):
+            return tuple(Event(number, when, name, json.loads(data)) for number, when, name, data in rows)
 
     def problems(self) -> list[str]:
         """Invariants that do not hold; empty for a file as it should be."""
@@ -212,13 +220,14 @@ class RunStore:
         return found
 
     def _text_of(self, variant: int, column: str) -> str:
-        rows = self._read(f"SELECT {column} FROM variants WHERE id = ?", variant)
+        rows = self._read(f"SELECT {column} FROM variants WHERE id = ?", variant) if variant <= _MOST else []
         if not rows:
             raise UsageError(f"there is no variant {variant}", expected=f"1 to {len(self.variants())}", found=str(variant), action="see `piton runs show`")
         return self._text(rows[0][0])
 
     def _text(self, name: str) -> str:
-        return zlib.decompress(self._read("SELECT body FROM texts WHERE digest = ?", name)[0][0]).decode("utf-8", "surrogateescape")
+        with understood(self.path):
+            return zlib.decompress(self._read("SELECT body FROM texts WHERE digest = ?", name)[0][0]).decode("utf-8", "surrogateescape")
 
     @staticmethod
     def _keep(connection: sqlite3.Connection, text: str) -> str:
@@ -232,7 +241,7 @@ class RunStore:
         return str(self._read("SELECT value FROM meta WHERE name = ?", name)[0][0])
 
     def _read(self, query: str, *values: Any) -> list[Any]:
-        with self._lock, _told(self.path):
+        with self._lock, told(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
@@ -240,14 +249,15 @@ class RunStore:
         """One transaction: all of it or nothing."""
         if self._file_lock is None:
             raise RuntimeError("the run was opened for reading")
-        with self._lock, _told(self.path):
+        with self._lock, told(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk rolls back by itself
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
 
 def _variant(row: tuple[Any, ...]) -> Variant:
@@ -258,32 +268,3 @@ def _variant(row: tuple[Any, ...]) -> Variant:
         measured = Measured(bool(is_right), passed, cases, ratio, summary, "", report_digest, seconds)
     lists: Mapping[str, Any] = json.loads(genes)
     return Variant(number, round_, origin, tuple(json.loads(parents)), strategy, lists, source_digest, note, created, measured)
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30.0, check_same_thread=False, isolation_level=None)
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _locked(folder: Path) -> TextIO:
-    """The lock of the one process that writes; the system gives it back when the process ends. Raises UsageError when another one has it."""
-    file = (folder / "run.lock").open("a", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise UsageError("another process works on this run", where=str(folder), expected="one at a time", action="wait for it, or end it") from error
-    return file
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What the disk or the file refuses, as one clear error."""
-    try:
-        yield
-    except PitonError:
-        raise
-    except (OSError, sqlite3.Error) as error:
-        raise TargetUnavailableError("the run's file cannot be used", where=str(path), found=str(error), action="make room, or check the folder") from error
