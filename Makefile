@@ -10,7 +10,7 @@ export PYTHON
 .PHONY: help demo test fidelity check lint types layers format test-slow test-reference lint-suite sanitize bench adversarial chaos clean
 
 help:
-	@echo "make demo       evaluate the example submission on the virtual Ascend 910B2 and write a report"
+	@echo "make demo       evaluate four reference kernels on the virtual Ascend 910B2 and write a report"
 	@echo "make test       install what tests need and run them"
 	@echo "make check      format, lint, types, import layers and all tests: what CI runs"
 	@echo "make format     rewrite sources in the project's format"

@@ -15,10 +15,13 @@ from piton.report.rescore import score_report
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ("exp/1", "exp/13", "exp/14", "gelu/3", "gelu/5", "gelu/13", "rms_norm/3", "rms_norm/12", "softmax/3", "softmax/4", "softmax/13")
 """Small cases of every dtype; NaN, infinite and all-zero input, a long row and an inner axis among them."""
+OPERATORS = sorted({case.partition("/")[0] for case in CASES})
+"""Only these are built."""
 
 
 def run_eval(out: Path, jobs: int) -> tuple[int, dict[str, Any]]:
     chosen = [option for case in CASES for option in ("--case", case)]
+    chosen += [option for name in OPERATORS for option in ("--op", name)]
     command = [sys.executable, "-m", "piton.cli.main", "eval", str(ROOT / "kernels/reference"), *chosen, "--jobs", str(jobs), "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert (out / "report.json").is_file(), done.stdout + done.stderr

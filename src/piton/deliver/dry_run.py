@@ -59,7 +59,7 @@ class _Stage:
 
 
 def dry_run(plan: Plan, folder: Path, scratch: Path) -> Check:
-    """Run build.sh of the delivery at `folder` in a copy below `scratch`, inside the sandbox."""
+    """Run build.sh of the delivery at `folder` in a copy below `scratch`."""
     lacks = _lacks()
     if lacks:
         return Check(NAME, Status.NOT_MADE, f"this machine has no {' and no '.join(lacks)}")

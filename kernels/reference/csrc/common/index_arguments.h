@@ -6,17 +6,8 @@
 
 namespace common {
 
-inline void CheckContiguous(const at::Tensor &tensor, const char *name) {
-    TORCH_CHECK(tensor.is_contiguous(), name, " has strides ", tensor.strides(), ", expected a contiguous tensor");
-}
-
 inline void CheckRank(const at::Tensor &tensor, const char *name) {
     TORCH_CHECK(tensor.dim() >= 1 && tensor.dim() <= 8, name, " has rank ", tensor.dim(), ", expected 1 to 8");
-}
-
-inline int64_t AxisFromStart(int64_t dim, int64_t rank) {
-    TORCH_CHECK(dim >= -rank && dim < rank, "dim is ", dim, ", expected ", -rank, " to ", rank - 1);
-    return dim < 0 ? dim + rank : dim;
 }
 
 inline void CheckIndexType(const at::Tensor &index, const char *name, bool isByteAllowed) {

@@ -8,7 +8,8 @@
 
 namespace common {
 
-inline ElementType ElementTypeOf(const at::Tensor &x) {
+/* `name` is the argument's in the schema, for the message. */
+inline ElementType ElementTypeOf(const at::Tensor &x, const char *name = "x") {
     switch (x.scalar_type()) {
         case at::kHalf:
             return ElementType::kFloat16;
@@ -17,11 +18,13 @@ inline ElementType ElementTypeOf(const at::Tensor &x) {
         case at::kFloat:
             return ElementType::kFloat32;
         default:
-            TORCH_CHECK(false, "x has dtype ", x.scalar_type(), ", expected float16, bfloat16 or float32");
+            TORCH_CHECK(false, name, " has dtype ", x.scalar_type(), ", expected float16, bfloat16 or float32");
     }
 }
 
-inline void CheckDense(const at::Tensor &x) { TORCH_CHECK(x.is_contiguous(), "x has strides ", x.strides(), ", expected a contiguous tensor"); }
+inline void CheckDense(const at::Tensor &x, const char *name = "x") {
+    TORCH_CHECK(x.is_contiguous(), name, " has strides ", x.strides(), ", expected a contiguous tensor");
+}
 
 }  // namespace common
 

@@ -5,6 +5,8 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/index_arguments.h"
+#include "../../../common/torch_arguments.h"
+#include "../../../common/torch_axis.h"
 #include "../op_kernel/gather_launch.h"
 
 namespace cann_bench {
@@ -15,7 +17,7 @@ at::Tensor gather_meta(const at::Tensor &x, const at::Tensor &index, int64_t) { 
 
 GatherShape gather_shape(const at::Tensor &x, const at::Tensor &index, int64_t dim) {
     TORCH_CHECK(index.dim() == x.dim(), "index has rank ", index.dim(), ", expected that of x, ", x.dim());
-    GatherShape shape{x.dim(), common::AxisFromStart(dim, x.dim()), {}};
+    GatherShape shape{x.dim(), common::AxisOf(x, dim), {}};
     for (int64_t axis = 0; axis < x.dim(); ++axis) {
         TORCH_CHECK(axis == shape.dim || index.size(axis) <= x.size(axis), "index has length ", index.size(axis), " on axis ", axis, ", x ", x.size(axis));
     }
@@ -26,8 +28,8 @@ GatherShape gather_shape(const at::Tensor &x, const at::Tensor &index, int64_t d
 
 void check_gather(const at::Tensor &x, const at::Tensor &index) {
     common::CheckRank(x, "x");
-    common::CheckContiguous(x, "x");
-    common::CheckContiguous(index, "index");
+    common::CheckDense(x, "x");
+    common::CheckDense(index, "index");
     common::CheckIndexType(index, "index", true);
     const auto type = x.scalar_type();
     TORCH_CHECK(type == at::kHalf || type == at::kBFloat16 || type == at::kFloat || type == at::kChar || type == at::kInt || type == at::kLong, "x has dtype ",

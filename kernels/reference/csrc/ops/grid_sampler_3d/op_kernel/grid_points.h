@@ -1,6 +1,10 @@
 /*
  * Points of a grid as positions in voxels: for each axis the lower voxel (the nearest one) and the share of the upper one, in float32, 64 points at a time.
  *
+ * With zeros outside, the weight of the last voxel of an axis goes to 0 half a voxel (one voxel with aligned corners) beyond it, and the result with it: there
+ * a position among hundreds of voxels, rounded to float32, would leave few right digits. So the way from the nearer end of the axis is formed first, which is
+ * exact but for one rounding of its own size, and the share is made of it and not of the position.
+ *
  * Lower voxels are whole numbers in float32, exact below 2^24. For zeros outside, `valid` is 0 for a point none of whose voxels lies in the volume, else 1, and
  * its lower voxels are moved next to the volume, so that all numbers stay small. Axes are w, h, d, as in the grid.
  */
@@ -101,8 +105,41 @@ private:
         AscendC::PipeBarrier<PIPE_V>();
     }
 
+    /* Is the share made of the way from the nearer end? float16 coordinates and results are coarser than any position. */
+    __aicore__ inline bool IsFine() { return kIsFloat && padding_ == GridPadding::kZeros && !isNearest_; }
+
+    /* Position = End + Way, both rounded once: the end is the one on the coordinate's side of 0. */
+    __aicore__ inline void PlaceFromEnd(uint32_t axis, uint32_t count) {
+        const auto position = Position(), way = Spare(0), end = Spare(1);
+        const float size = sizes_[axis], span = isAligned_ ? size - 1.0f : size, first = isAligned_ ? 0.0f : -0.5f;
+        AscendC::Cast(end, position, AscendC::RoundMode::CAST_FLOOR, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Adds(end, end, 1.0f, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Maxs(end, end, 0.0f, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Mins(end, end, 1.0f, count);  // 0 for the end at -1, 1 for that at 1
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Muls(way, end, -2.0f, count);
+        AscendC::Muls(end, end, span, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Adds(way, way, 1.0f, count);
+        AscendC::Adds(end, end, first, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Add(way, position, way, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Muls(way, way, 0.5f * span, count);
+        AscendC::PipeBarrier<PIPE_V>();
+        AscendC::Add(position, end, way, count);
+        AscendC::PipeBarrier<PIPE_V>();
+    }
+
     /* -1 and 1 are the centres of the outermost voxels, or their outer edges. */
     __aicore__ inline void Place(uint32_t axis, uint32_t count) {
+        if (IsFine()) {
+            PlaceFromEnd(axis, count);
+            return;
+        }
         const auto position = Position();
         const float size = sizes_[axis];
         AscendC::Adds(position, position, 1.0f, count);
@@ -157,7 +194,12 @@ private:
         const auto position = Position(), low = Low(axis), moved = Spare(0);
         AscendC::Cast(low, position, isNearest_ ? AscendC::RoundMode::CAST_RINT : AscendC::RoundMode::CAST_FLOOR, count);
         AscendC::PipeBarrier<PIPE_V>();
-        if (!isNearest_) {
+        if (IsFine()) {
+            AscendC::Sub(Share(axis), Spare(1), low, count);
+            AscendC::PipeBarrier<PIPE_V>();
+            AscendC::Add(Share(axis), Share(axis), Spare(0), count);
+            AscendC::PipeBarrier<PIPE_V>();
+        } else if (!isNearest_) {
             AscendC::Sub(Share(axis), position, low, count);
             AscendC::PipeBarrier<PIPE_V>();
         }

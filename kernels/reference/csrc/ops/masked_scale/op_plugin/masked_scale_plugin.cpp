@@ -33,7 +33,7 @@ static MaskType MaskTypeOf(const at::Tensor &mask) {
 at::Tensor masked_scale_npu(const at::Tensor &x, const at::Tensor &mask, double scale) {
     const c10::OptionalDeviceGuard guard(x.device());
     common::CheckDense(x);
-    common::CheckDense(mask);
+    common::CheckDense(mask, "mask");
     TORCH_CHECK(x.sizes() == mask.sizes(), "mask has shape ", mask.sizes(), ", expected that of x, ", x.sizes());
     const auto type = common::ElementTypeOf(x);
     const auto maskType = MaskTypeOf(mask);

@@ -1,8 +1,9 @@
 /*
  * y = max(x1, x2), broadcast, for float16, bfloat16, float32, int8, int32 and int64.
  *
- * Bound by memory for all of them: what a core computes takes less time than its tiles take to come and go (broadcast_kernel.h). Nothing is rounded: bfloat16
- * is compared in float32 and int8 in half, which hold all their values; int64 word by word (maximum_int64.h).
+ * Bound by memory: what a core computes takes less time than its tiles take to come and go (broadcast_kernel.h), but for a column of bfloat16, which is spread
+ * and converted for every tile. Nothing is rounded: bfloat16 is compared in float32 and int8 in half, which hold all their values; int64 word by word
+ * (maximum_int64.h).
  */
 #include "kernel_operator.h"
 

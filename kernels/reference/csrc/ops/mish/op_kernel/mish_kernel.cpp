@@ -5,7 +5,7 @@
  * negative x keep their relative accuracy. Beyond 20 the quotient is 1 in float32, so the exponential's argument is held there and n never overflows.
  * Infinities and NaN come out as the definition has them (-inf: infinity times 0).
  *
- * The 16-bit types need 13 vector cycles per 64 elements, nearly as long as the memory needs for them: so no binary instruction may have a bank conflict. y is
+ * The 16-bit types need 13 vector cycles per 64 elements, more than memory needs for them (7 to 8): so no binary instruction may have a bank conflict. y is
  * paired with x and with the work tensor, which therefore both start at multiples of 512 bytes, y half of that off (float_map.h).
  */
 #include "kernel_operator.h"

@@ -11,10 +11,9 @@
 #include "../../../common/tiling.h"
 #include "resize_bilinear_launch.h"
 
-constexpr int64_t kResizeLines = 16;        // lines that one transposition takes
-constexpr int64_t kMostResizeLines = 64;    // beyond that an instruction's fixed cost no longer matters
-constexpr int64_t kMostResizeRow = 2032;    // elements: 254 repeats of eight columns, or a stride of 254 blocks
-constexpr int64_t kResizeRowsPerTile = 64;  // as many lines as there can be, of one plane
+constexpr int64_t kResizeLines = 16;      // lines that one transposition takes
+constexpr int64_t kMostResizeLines = 64;  // beyond that an instruction's fixed cost no longer matters
+constexpr int64_t kMostResizeRow = 2032;  // elements: 254 repeats of eight columns, or a stride of 254 blocks
 
 struct ResizeTiling {
     uint32_t blocks;    // vector cores used

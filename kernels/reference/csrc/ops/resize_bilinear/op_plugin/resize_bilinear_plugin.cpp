@@ -27,8 +27,9 @@ std::vector<int64_t> resized_shape(const at::Tensor &x, const at::OptionalIntArr
     TORCH_CHECK((size ? size->size() : factors->size()) == 2, "output_size and scale_factor have a number for rows and one for columns");
     std::vector<int64_t> shape(x.sizes().begin(), x.sizes().end());
     for (const size_t axis : {0, 1}) {
-        TORCH_CHECK(size || (*factors)[axis] > 0, "scale_factor has ", factors ? (*factors)[axis] : 0, ", expected factors above 0");
-        shape[2 + axis] = size ? (*size)[axis] : static_cast<int64_t>(std::floor(x.size(2 + axis) * (*factors)[axis]));
+        const double factor = size ? 1.0 : (*factors)[axis];
+        TORCH_CHECK(factor > 0 && std::isfinite(factor), "scale_factor has ", factor, ", expected finite factors above 0");
+        shape[2 + axis] = size ? (*size)[axis] : static_cast<int64_t>(std::floor(x.size(2 + axis) * factor));
         TORCH_CHECK(shape[2 + axis] >= 0, "y would have ", shape[2 + axis], " rows or columns");
     }
     return shape;
@@ -72,6 +73,9 @@ ResizeAxis axis_of(int64_t old, int64_t size, bool align_corners, const Factors 
         axis.start = old - size;
         axis.divisor = 2 * size;
     }
+    // The launcher's limits: positions are formed in 32 bits.
+    const bool isSmall = axis.step * (size + 64) + axis.start < int64_t{1} << 30 && axis.divisor <= 1 << 20;
+    TORCH_CHECK(isSmall, "from ", old, " to ", size, " pixels is more than the kernel can compute positions for");
     axis.pitch = static_cast<double>(axis.step) / static_cast<double>(axis.divisor);
     return axis;
 }

@@ -17,7 +17,7 @@ void check_gamma(const at::Tensor &x, const at::Tensor &gamma) {
     TORCH_CHECK(x.dim() > 0, "x has no axis, expected at least one");
     TORCH_CHECK(gamma.dim() == 1 && gamma.size(0) == x.size(-1), "gamma has shape ", gamma.sizes(), ", expected [", x.size(-1), "]");
     TORCH_CHECK(gamma.scalar_type() == x.scalar_type(), "gamma has dtype ", gamma.scalar_type(), ", expected that of x, ", x.scalar_type());
-    TORCH_CHECK(gamma.is_contiguous(), "gamma has strides ", gamma.strides(), ", expected a contiguous tensor");
+    common::CheckDense(gamma, "gamma");
 }
 
 at::Tensor rms_norm_npu(const at::Tensor &x, const at::Tensor &gamma, double epsilon) {

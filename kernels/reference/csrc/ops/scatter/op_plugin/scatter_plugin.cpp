@@ -5,6 +5,8 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/index_arguments.h"
+#include "../../../common/torch_arguments.h"
+#include "../../../common/torch_axis.h"
 #include "../op_kernel/scatter_launch.h"
 
 namespace cann_bench {
@@ -50,7 +52,7 @@ Reduction scatter_reduction(ReduceName reduce) {
 ScatterShape scatter_shape(const at::Tensor &data, int64_t dim, const at::Tensor &indices, const at::Tensor &updates) {
     const int64_t rank = data.dim();
     TORCH_CHECK(indices.dim() == rank && updates.dim() == rank, "indices and updates have ranks ", indices.dim(), " and ", updates.dim(), ", expected ", rank);
-    ScatterShape shape{rank, common::AxisFromStart(dim, rank), {}};
+    ScatterShape shape{rank, common::AxisOf(data, dim), {}};
     for (int64_t axis = 0; axis < rank; ++axis) {
         const int64_t length = indices.size(axis);
         TORCH_CHECK(length <= updates.size(axis), "indices has length ", length, " on axis ", axis, ", updates ", updates.size(axis));
@@ -64,9 +66,9 @@ ScatterShape scatter_shape(const at::Tensor &data, int64_t dim, const at::Tensor
 
 void check_scatter(const at::Tensor &data, const at::Tensor &indices, const at::Tensor &updates) {
     common::CheckRank(data, "data");
-    common::CheckContiguous(data, "data");
-    common::CheckContiguous(indices, "indices");
-    common::CheckContiguous(updates, "updates");
+    common::CheckDense(data, "data");
+    common::CheckDense(indices, "indices");
+    common::CheckDense(updates, "updates");
     common::CheckIndexType(indices, "indices", false);
     TORCH_CHECK(updates.scalar_type() == data.scalar_type(), "updates has dtype ", updates.scalar_type(), ", expected that of data, ", data.scalar_type());
 }

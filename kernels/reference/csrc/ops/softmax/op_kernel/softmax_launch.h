@@ -4,14 +4,11 @@
 
 #include <cstdint>
 
+#include "../../../common/axis_shape.h"
 #include "../../../common/element_type.h"
 
-/* The dense tensor seen as [outer, length, inner]; softmax runs along the middle axis. */
-struct SoftmaxShape {
-    int64_t outer;
-    int64_t length;
-    int64_t inner;
-};
+/* The dense tensor seen along the axis that softmax runs along. */
+using SoftmaxShape = common::AxisShape;
 
 /* Device memory, dense; sums is room for SoftmaxSums floats. */
 struct SoftmaxTensors {

@@ -6,6 +6,7 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/torch_arguments.h"
+#include "../../../common/torch_axis.h"
 #include "../op_kernel/swi_glu_launch.h"
 
 namespace cann_bench {
@@ -14,7 +15,7 @@ TORCH_LIBRARY_FRAGMENT(cann_bench, m) { m.def("swi_glu(Tensor input, int dim=-1)
 
 at::Tensor swi_glu_meta(const at::Tensor &input, int64_t dim) {
     TORCH_CHECK(input.dim() > 0, "input has no axis, expected one to split");
-    const int64_t axis = at::maybe_wrap_dim(dim, input.dim());
+    const int64_t axis = common::AxisOf(input, dim);
     TORCH_CHECK(input.size(axis) % 2 == 0, "axis ", dim, " of input has ", input.size(axis), " elements, and has to be even");
     auto sizes = input.sizes().vec();
     sizes[axis] /= 2;
@@ -23,18 +24,14 @@ at::Tensor swi_glu_meta(const at::Tensor &input, int64_t dim) {
 
 at::Tensor swi_glu_npu(const at::Tensor &input, int64_t dim) {
     const c10::OptionalDeviceGuard guard(input.device());
-    common::CheckDense(input);
-    const auto type = common::ElementTypeOf(input);
+    common::CheckDense(input, "input");
+    const auto type = common::ElementTypeOf(input, "input");
     auto y = swi_glu_meta(input, dim);
     if (y.numel() == 0) {
         return y;
     }
     // The axes before `dim` become rows, those behind it belong to the halves.
-    int64_t rows = 1;
-    for (int64_t axis = 0; axis < at::maybe_wrap_dim(dim, input.dim()); ++axis) {
-        rows *= input.size(axis);
-    }
-    const int64_t columns = y.numel() / rows;
+    const int64_t rows = common::AxisShapeOf(input, common::AxisOf(input, dim)).outer, columns = y.numel() / rows;
     auto stream = c10_npu::getCurrentNPUStream().stream(false);
     void *source = input.data_ptr();
     void *target = y.data_ptr();

@@ -5,6 +5,7 @@
 #include "torch_npu/csrc/framework/OpCommand.h"
 
 #include "../../../common/index_arguments.h"
+#include "../../../common/torch_arguments.h"
 #include "../op_kernel/unsorted_segment_sum_launch.h"
 
 namespace cann_bench {
@@ -41,15 +42,16 @@ SegmentType segment_type(const at::Tensor &data) {
 at::Tensor unsorted_segment_sum_npu(const at::Tensor &data, const at::Tensor &segment_ids, int64_t num_segments) {
     const c10::OptionalDeviceGuard guard(data.device());
     auto y = empty_sums(data, num_segments);
-    common::CheckContiguous(data, "data");
-    common::CheckContiguous(segment_ids, "segment_ids");
+    common::CheckDense(data, "data");
+    common::CheckDense(segment_ids, "segment_ids");
     common::CheckIndexType(segment_ids, "segment_ids", false);
     TORCH_CHECK(segment_ids.dim() == 1 && segment_ids.size(0) == data.size(0), "segment_ids has shape ", segment_ids.sizes(), ", expected [", data.size(0),
                 "]");
+    const auto type = segment_type(data);
     if (y.numel() == 0) {
         return y;
     }
-    const auto type = segment_type(data);
+    TORCH_CHECK(data.size(0) > 0, "data has no rows, expected at least one");
     const SegmentShape shape{data.size(0), y.numel() / num_segments, num_segments};
     const int64_t idBytes = segment_ids.element_size();
     const auto workspace = at::empty({UnsortedSegmentSumWorkspace(type, idBytes, shape)}, data.options().dtype(at::kByte));

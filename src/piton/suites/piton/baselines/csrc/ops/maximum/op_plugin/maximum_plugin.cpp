@@ -16,6 +16,7 @@ at::Tensor maximum_meta(const at::Tensor &x1, const at::Tensor &x2) { return at:
 at::Tensor maximum_npu(const at::Tensor &x1, const at::Tensor &x2) {
     const c10::OptionalDeviceGuard guard(x1.device());
     const auto type = baseline::ScalarTypeOf(x1);
+    TORCH_CHECK(type != baseline::ScalarType::kInt16, "x1 has dtype int16, expected bfloat16, float16, float32, int8, int32 or int64");
     auto y = at::empty(at::infer_size(x1.sizes(), x2.sizes()), x1.options());
     if (y.numel() == 0) {
         return y;
