@@ -10,6 +10,7 @@ from piton.cli.delivering import DeliverOptions, deliver_and_show
 from piton.core.errors import UsageError
 from piton.deliver import Delivery, DeliveryRequest, deliver
 from piton.deliver.checks import Status
+from piton.deliver.dry_run import plain_place
 
 KERNEL = "csrc/ops/exp/op_kernel/exp_kernel.cpp"
 HEADER = "csrc/ops/exp/op_kernel/exp_math.h"
@@ -60,3 +61,13 @@ def test_names_with_signs_of_markup_are_printed_as_they_are(tmp_path: Path, monk
     options = DeliverOptions(str(source), str(tmp_path / "out"), (), "piton", is_trusted=False, evaluates=False, builds=False, prints_json=False)
     assert deliver_and_show(options) == 1
     assert "[/b]/exp_math.h" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["a;b", "a:b", "a b", "a{b}", "$a"])
+def test_the_dry_run_is_made_where_no_build_tool_misreads_the_path(tmp_path: Path, name: str) -> None:
+    with plain_place(tmp_path / name) as place:
+        assert place.is_dir()
+        assert not set(str(place)) & set(name) - set("ab")
+    assert not place.exists()
+    with plain_place(tmp_path / "ab") as place:
+        assert place == tmp_path / "ab"
