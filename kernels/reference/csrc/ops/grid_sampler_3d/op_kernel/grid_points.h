@@ -114,6 +114,7 @@ private:
         AscendC::Mins(end, end, 1.0f, count);  // 0 for the end at -1, 1 for that at 1
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(way, end, -2.0f, count);
+        AscendC::PipeBarrier<PIPE_V>();
         AscendC::Muls(end, end, span, count);
         AscendC::PipeBarrier<PIPE_V>();
         AscendC::Adds(way, way, 1.0f, count);
