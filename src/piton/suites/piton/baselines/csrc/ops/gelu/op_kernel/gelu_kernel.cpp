@@ -5,65 +5,17 @@
  * relative accuracy (2.9e-5); x / 2 + |x| / 2 stands for max(x, 0) since it makes NaN of -inf, as the definition does.
  * "tanh": x / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3).
  */
-#include <type_traits>
-
 #include "kernel_operator.h"
 
-#include "../../../common/tiling.h"
+#include "../../../common/float_map.h"
 #include "gelu_launch.h"
 
-template <typename T>
-class GeluKernel {
+class GeluFormula {
 public:
-    static constexpr int32_t kBufferNum = 1;
-    static constexpr uint32_t kTile = baseline::kTileElements;
-
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh) {
-        const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
-        const int64_t start = perBlock * AscendC::GetBlockIdx();
-        length_ = elements - start < perBlock ? elements - start : perBlock;
+    __aicore__ inline void Init(AscendC::TPipe &pipe, bool isTanh) {
         isTanh_ = isTanh;
-        x_.SetGlobalBuffer((__gm__ T *)x + start);
-        y_.SetGlobalBuffer((__gm__ T *)y + start);
-        pipe_.InitBuffer(in_, kBufferNum, kTile * sizeof(T));
-        pipe_.InitBuffer(out_, kBufferNum, kTile * sizeof(T));
-        pipe_.InitBuffer(wideX_, kTile * sizeof(float));
-        pipe_.InitBuffer(wideY_, kTile * sizeof(float));
-        pipe_.InitBuffer(half_, kTile * sizeof(float));
-        pipe_.InitBuffer(power_, kTile * sizeof(float));
-    }
-
-    __aicore__ inline void Process() {
-        for (int64_t start = 0; start < length_; start += kTile) {
-            const uint32_t count = length_ - start < kTile ? length_ - start : kTile;
-            CopyIn(start, count);
-            Compute(count);
-            CopyOut(start, count);
-        }
-    }
-
-private:
-    __aicore__ inline void CopyIn(int64_t start, uint32_t count) {
-        auto x = in_.template AllocTensor<T>();
-        AscendC::DataCopyExtParams shape{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-        AscendC::DataCopyPad(x, x_[start], shape, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
-        in_.EnQue(x);
-    }
-
-    __aicore__ inline void Compute(uint32_t count) {
-        auto x = in_.template DeQue<T>();
-        auto y = out_.template AllocTensor<T>();
-        if constexpr (std::is_same_v<T, float>) {
-            Evaluate(y, x, count);
-        } else {
-            auto wideX = wideX_.template Get<float>();
-            auto wideY = wideY_.template Get<float>();
-            AscendC::Cast(wideX, x, AscendC::RoundMode::CAST_NONE, count);
-            Evaluate(wideY, wideX, count);
-            AscendC::Cast(y, wideY, AscendC::RoundMode::CAST_RINT, count);
-        }
-        out_.EnQue(y);
-        in_.FreeTensor(x);
+        pipe.InitBuffer(half_, baseline::kTileElements * sizeof(float));
+        pipe.InitBuffer(power_, baseline::kTileElements * sizeof(float));
     }
 
     __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
@@ -74,10 +26,11 @@ private:
         }
     }
 
+private:
     __aicore__ inline void EvaluateExact(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
         constexpr float kTerms[] = {-2.8543524e-05f, -1.5949433f, -1.276805f, -0.28731757f, 0.082374126f, -0.014421544f};
-        auto halfX = half_.template Get<float>();
-        auto power = power_.template Get<float>();
+        auto halfX = half_.Get<float>();
+        auto power = power_.Get<float>();
         AscendC::Muls(halfX, x, 0.5f, count);
         AscendC::Abs(power, halfX, count);
         AscendC::Add(y, halfX, power, count);
@@ -93,7 +46,7 @@ private:
     }
 
     __aicore__ inline void EvaluateTanh(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
-        auto power = power_.template Get<float>();
+        auto power = power_.Get<float>();
         AscendC::Mul(power, x, x, count);
         AscendC::Muls(power, power, 0.044715f, count);
         AscendC::Adds(power, power, 1.0f, count);
@@ -104,29 +57,15 @@ private:
         AscendC::Div(y, x, power, count);
     }
 
-    __aicore__ inline void CopyOut(int64_t start, uint32_t count) {
-        auto y = out_.template DeQue<T>();
-        AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0});
-        out_.FreeTensor(y);
-    }
-
-    AscendC::TPipe pipe_;
-    AscendC::TQue<AscendC::TPosition::VECIN, kBufferNum> in_;
-    AscendC::TQue<AscendC::TPosition::VECOUT, kBufferNum> out_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> wideX_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> wideY_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> half_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> power_;
-    AscendC::GlobalTensor<T> x_;
-    AscendC::GlobalTensor<T> y_;
-    int64_t length_;
     bool isTanh_;
 };
 
 template <typename T>
 __global__ __aicore__ void gelu_kernel(GM_ADDR x, GM_ADDR y, int64_t elements, bool isTanh) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    GeluKernel<T> kernel;
+    baseline::FloatMap<T, GeluFormula> kernel;
     kernel.Init(x, y, elements, isTanh);
     kernel.Process();
 }

@@ -3,69 +3,21 @@
  *
  * Without logarithm and tangent: x n / (n + 2), n = w (w + 2), w = exp(min(x, 20)); 1 + w loses the digits of a small w, and beyond 20 the quotient is 1.
  */
-#include <type_traits>
-
 #include "kernel_operator.h"
 
-#include "../../../common/tiling.h"
+#include "../../../common/float_map.h"
 #include "mish_launch.h"
 
-template <typename T>
-class MishKernel {
+class MishFormula {
 public:
-    static constexpr int32_t kBufferNum = 1;
-    static constexpr uint32_t kTile = baseline::kTileElements;
-
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, int64_t elements) {
-        const int64_t perBlock = (elements + AscendC::GetBlockNum() - 1) / AscendC::GetBlockNum();
-        const int64_t start = perBlock * AscendC::GetBlockIdx();
-        length_ = elements - start < perBlock ? elements - start : perBlock;
-        x_.SetGlobalBuffer((__gm__ T *)x + start);
-        y_.SetGlobalBuffer((__gm__ T *)y + start);
-        pipe_.InitBuffer(in_, kBufferNum, kTile * sizeof(T));
-        pipe_.InitBuffer(out_, kBufferNum, kTile * sizeof(T));
-        pipe_.InitBuffer(wideX_, kTile * sizeof(float));
-        pipe_.InitBuffer(wideY_, kTile * sizeof(float));
-        pipe_.InitBuffer(square_, kTile * sizeof(float));
-        pipe_.InitBuffer(power_, kTile * sizeof(float));
-    }
-
-    __aicore__ inline void Process() {
-        for (int64_t start = 0; start < length_; start += kTile) {
-            const uint32_t count = length_ - start < kTile ? length_ - start : kTile;
-            CopyIn(start, count);
-            Compute(count);
-            CopyOut(start, count);
-        }
-    }
-
-private:
-    __aicore__ inline void CopyIn(int64_t start, uint32_t count) {
-        auto x = in_.template AllocTensor<T>();
-        AscendC::DataCopyExtParams shape{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-        AscendC::DataCopyPad(x, x_[start], shape, AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
-        in_.EnQue(x);
-    }
-
-    __aicore__ inline void Compute(uint32_t count) {
-        auto x = in_.template DeQue<T>();
-        auto y = out_.template AllocTensor<T>();
-        if constexpr (std::is_same_v<T, float>) {
-            Evaluate(y, x, count);
-        } else {
-            auto wideX = wideX_.template Get<float>();
-            auto wideY = wideY_.template Get<float>();
-            AscendC::Cast(wideX, x, AscendC::RoundMode::CAST_NONE, count);
-            Evaluate(wideY, wideX, count);
-            AscendC::Cast(y, wideY, AscendC::RoundMode::CAST_RINT, count);
-        }
-        out_.EnQue(y);
-        in_.FreeTensor(x);
+    __aicore__ inline void Init(AscendC::TPipe &pipe) {
+        pipe.InitBuffer(square_, baseline::kTileElements * sizeof(float));
+        pipe.InitBuffer(power_, baseline::kTileElements * sizeof(float));
     }
 
     __aicore__ inline void Evaluate(const AscendC::LocalTensor<float> &y, const AscendC::LocalTensor<float> &x, uint32_t count) {
-        auto power = power_.template Get<float>();
-        auto square = square_.template Get<float>();
+        auto power = power_.Get<float>();
+        auto square = square_.Get<float>();
         AscendC::Mins(power, x, 20.0f, count);
         AscendC::Exp(power, power, count);
         AscendC::Adds(square, power, 2.0f, count);
@@ -75,28 +27,15 @@ private:
         AscendC::Mul(y, x, power, count);
     }
 
-    __aicore__ inline void CopyOut(int64_t start, uint32_t count) {
-        auto y = out_.template DeQue<T>();
-        AscendC::DataCopyPad(y_[start], y, AscendC::DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0});
-        out_.FreeTensor(y);
-    }
-
-    AscendC::TPipe pipe_;
-    AscendC::TQue<AscendC::TPosition::VECIN, kBufferNum> in_;
-    AscendC::TQue<AscendC::TPosition::VECOUT, kBufferNum> out_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> wideX_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> wideY_;
+private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> square_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> power_;
-    AscendC::GlobalTensor<T> x_;
-    AscendC::GlobalTensor<T> y_;
-    int64_t length_;
 };
 
 template <typename T>
 __global__ __aicore__ void mish_kernel(GM_ADDR x, GM_ADDR y, int64_t elements) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    MishKernel<T> kernel;
+    baseline::FloatMap<T, MishFormula> kernel;
     kernel.Init(x, y, elements);
     kernel.Process();
 }
